@@ -1,3 +1,3 @@
-"""Warmfront judges HIP kernels: it proves whether they are correct and measures how fast they are."""
+"""Warmfront judges HIP kernels: it checks whether they are correct and measures how fast they are."""
 
 __version__ = "0.1.0"

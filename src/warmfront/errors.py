@@ -15,7 +15,7 @@
     │   ├── NotFound                HTTP 404
     │   │   ├── SubmissionNotFound
     │   │   └── VMNotFound
-    │   ├── ReceiptRefused          a receipt is not byte for byte as it was signed, or contradicts itself
+    │   ├── ReceiptRefused          a receipt differs from what was signed, or contradicts itself
     │   │   └── UnknownSigningKey
     │   ├── Conflict                HTTP 409
     │   ├── RateLimitExceeded       HTTP 429
@@ -87,12 +87,12 @@ class WarmfrontError(Exception):
 
 
 def hint_for(error: WarmfrontError, hints: Mapping[type[WarmfrontError], str]) -> str:
-    """Return an audience's hint: the table's entry for the nearest class, or else the error's own hint."""
+    """Return an audience's hint: the table's entry for the nearest class, or the error's own hint."""
     return next((hints[kind] for kind in type(error).__mro__ if kind in hints), error.hint or "")
 
 
 class UsageError(WarmfrontError):
-    """The request is not valid."""
+    """The request is invalid."""
 
     code = "USAGE"
 
@@ -176,13 +176,13 @@ class VMNotFound(NotFound):
 
 
 class ReceiptRefused(UsageError):
-    """The receipt is not a true one."""
+    """The receipt is not valid."""
 
     code = "RECEIPT_REFUSED"
 
 
 class UnknownSigningKey(ReceiptRefused):
-    """The receipt is signed with a key that is not known here."""
+    """The receipt is signed with an unknown key."""
 
     code = "UNKNOWN_SIGNING_KEY"
 
@@ -298,7 +298,7 @@ class ProviderError(InfrastructureError):
         self, message: str | None = None, *, hint: str | None = None, kind: FailureKind | None = None
     ) -> None:
         super().__init__(message, hint=hint)
-        self.kind = kind  #: why a VM could not be provisioned, if that is known
+        self.kind = kind  #: why a VM could not be provisioned, if known
 
 
 class NoVM(InfrastructureError):
@@ -320,7 +320,7 @@ class VMUnhealthy(InfrastructureError):
 
 
 class SlotFailed(InfrastructureError):
-    """The process of one slot of a VM ended; the VM starts it again."""
+    """The process of one slot of a VM ended; the VM restarts it."""
 
     code = "SLOT_FAILED"
 
@@ -374,7 +374,7 @@ class TooExpensive(NoOffers):
 
 
 class NoCapacity(FleetFailed):
-    """The cloud has no such VM available now."""
+    """The cloud has no such VM available."""
 
     code = "NO_CAPACITY"
 

@@ -1,7 +1,7 @@
 """The events of a submission.
 
 The event log assigns an event its id and time when it stores it. Clients parse these names and fields, so a
-change here changes the public interface: `docs/api.md` says which changes are compatible.
+change here changes the public interface. `docs/api.md` lists the compatible changes.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 
 #: The version of the wire schema: the `schema` field of every event, and the `Warmfront-Version` header.
-#: All events that are stored today have version 1; a second version has to be stored with the event.
+#: All stored events have version 1; if there is a second version, it must be stored with the event.
 SCHEMA_VERSION = 1
 
 
 class VMStart(StrEnum):
-    """How an attempt got its VM."""
+    """The way in which an attempt got its VM."""
 
     COLD_START = "COLD_START"  #: it waited for a VM to be provisioned
     WARM_REUSE = "WARM_REUSE"  #: a VM was ready
@@ -47,7 +47,7 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class QueueQuote:
-    """The quote of a submission at the moment it is queued."""
+    """The quote of a submission when it is queued."""
 
     vm_state: VMStart
     wait_s: float
@@ -83,17 +83,17 @@ class Waiting(Event):
 
     status = "WAITING"
     kind: str  #: why, such as NO_CAPACITY; stable
-    reason: str  #: why, for people
+    reason: str  #: why, for display
     waited_s: float  #: how long no VM has been available
-    retry_in_s: float  #: when a VM is requested again
+    retry_in_s: float  #: seconds until a VM is requested again
     ahead: int  #: how many submissions are ahead in the queue
     eta_s: float | None  #: expected seconds until the attempt begins, if that request succeeds
-    gives_up_in_s: float  #: when the submission fails if no VM becomes available
+    gives_up_in_s: float  #: seconds until the submission fails if no VM becomes available
 
 
 @dataclass(frozen=True, kw_only=True)
 class VMFailed(Event):
-    """A VM that was provisioned for the submission, or that ran it, cannot be used; it waits for another."""
+    """A VM that was provisioned for the submission, or ran it, cannot be used; it waits for another."""
 
     status = "VM_FAILED"
     vm_id: str
@@ -102,7 +102,7 @@ class VMFailed(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class VMUsage:
-    """What a VM has done before an attempt begins."""
+    """The usage of a VM before an attempt begins."""
 
     tasks_done: int
     age_s: float
@@ -115,7 +115,7 @@ class PoolUsage:
     active_vms: int
     busy_vms: int
     queued: int
-    slots: int = 0  #: attempts that all VMs can judge at once
+    slots: int = 0  #: how many attempts all VMs can judge at once
     busy_slots: int = 0
 
 
@@ -136,9 +136,9 @@ class VMReady(Event):
     vm_state: VMStart
     gpu: str
     simulated: bool
-    attempt: int  #: 1, or more after lost attempts
+    attempt: int  #: 1, or higher after lost attempts
     metrics: VMReadyMetrics
-    slot: int = 0  #: the slot of the VM that judges it, from 0
+    slot: int = 0  #: the number of the slot that judges it, from 0
     slots: int = 1  #: how many slots the VM has
 
 
@@ -150,7 +150,7 @@ class Xray(Event):
     arch: str
     gpu: str
     compiler: str
-    compiles: bool | None  #: None if the control plane cannot tell
+    compiles: bool | None  #: None if the control plane does not know
     kernels: list[dict[str, Any]]  #: `KernelReport.to_dict()`
     findings: list[dict[str, Any]]  #: `XrayFinding` as a dict
     message: str = ""  #: why it does not compile, with line numbers of the source
@@ -185,8 +185,8 @@ class CaseResult:
     test_id: int  #: counts from 1
     name: str  #: `hidden-1` and so on for hidden cases
     status: Literal["PASSED", "FAILED"]
-    hidden: bool = False  #: its sizes were drawn from the secret seed and are not shown unless it fails
-    output: str = ""  #: what the program printed during this case
+    hidden: bool = False  #: its sizes are drawn from the secret seed and shown only if it fails
+    output: str = ""  #: the program's output during this case
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,9 +224,9 @@ class Checked(Event):
     test_results: tuple[CaseResult, ...]
     passed_tests: int
     total_tests: int
-    simulated: bool  #: it ran on the CPU runtime
-    output: str = ""  #: what the program printed
-    warnings: tuple[Finding, ...] = ()  #: findings that did not make an output wrong
+    simulated: bool  #: whether it ran on the CPU runtime
+    output: str = ""  #: the program's output
+    warnings: tuple[Finding, ...] = ()  #: findings that did not cause a wrong output
     bug_finder: str = ""  #: why the bug finder did not examine every case, if so
     target: str = ""  #: why the GPU's compiler rejects what the CPU's compiler accepted
     fidelity: str = ""  #: on the CPU runtime, `exact` or `approximate`: whether a GPU computes the same bits
@@ -245,7 +245,7 @@ class Benchmarking(Event):
 class Window:
     """One measurement: `calls` calls of `solution` between two points at which the guest was stopped."""
 
-    calls: int  #: each on fresh inputs of its own; every output is verified
+    calls: int  #: each with its own fresh inputs; every output is verified
     time_ms: float  #: the time that counts: `cpu_ms` or the elapsed time without waiting, whichever is larger
     wall_ms: float  #: elapsed time
     cpu_ms: float | None = None  #: CPU time of the box, from the kernel; None on a GPU
@@ -268,18 +268,18 @@ class Timing:
     ci: tuple[float, float]  #: 95% bootstrap confidence interval of the median, in ms; never of width 0
     gflops: float | None  #: None if the problem does not count FLOPs
     gbps: float
-    runs: tuple[float, ...]  #: what each pair of windows gives, in ms per call, in order
+    runs: tuple[float, ...]  #: the time per call from each pair of windows, in ms, in order
     outer_ms: float  #: the same as `runtime_ms`; kept for clients of version 1
     pct_of_floor: float | None = None  #: roofline floor over the median; None on the CPU runtime
-    note: str = ""  #: what a reader should know about the number
+    note: str = ""  #: anything unusual about the measurement
     windows: tuple[Window, ...] = ()  #: the raw measurements, from which the rest is computed
-    #: Time of a window without any work, measured with a solution of our own; 0 if windows have `empty_ms`.
+    #: Time of a window without any work, measured with our own empty solution; 0 if windows have `empty_ms`.
     overhead_ms: float = 0.0
     reference_ms: float | None = None  #: the windows' `reference_ms` when this machine was fastest recently
-    noisy: bool = False  #: the machine was too busy for a narrow interval
+    noisy: bool = False  #: whether the machine was too busy for a narrow interval
     discarded_windows: int = 0
     self_reported_ms: float | None = None  #: by HIP events in the guest, which can be forged: informational
-    missing_guarantees: tuple[str, ...] = ()  #: what this machine could not guarantee about the time
+    missing_guarantees: tuple[str, ...] = ()  #: guarantees about the time that this machine could not give
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,7 +301,7 @@ class Benchmarked(Event):
     avg_runtime_ms: float  #: geometric mean over the cases
     avg_gflops: float | None
     avg_ci: tuple[float, float] | None = None  #: 95% confidence interval of `avg_runtime_ms`
-    noisy: bool = False  #: one of the cases is noisy
+    noisy: bool = False  #: whether one of the cases is noisy
     simulated: bool
     output: str = ""
     warnings: tuple[Finding, ...] = ()
@@ -323,7 +323,7 @@ class Machine:
     gpu_arch: str = ""
     gpu_memory_bytes: int | None = None
     compute_units: int | None = None
-    gpu_partition: str = ""  #: such as `SPX/NPS1`; empty if the driver does not say
+    gpu_partition: str = ""  #: such as `SPX/NPS1`; empty if the driver does not report it
     gpu_driver: str = ""  #: the version of the amdgpu module
     hip_runtime: str = ""  #: the version of the HIP runtime in the box
 
@@ -334,14 +334,14 @@ class ReceiptCase:
 
     test_id: int  #: counts from 1
     name: str
-    values: dict[str, int | float | list[int]]  #: every parameter by value, by name
+    values: dict[str, int | float | list[int]]  #: every parameter that is passed by value, by name
     style: str
     timed: bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """What was judged, with what and where."""
+    """The facts of a receipt: the source, the toolchain and the machine."""
 
     warmfront: str  #: the release of Warmfront
     problem: str
@@ -353,7 +353,7 @@ class Receipt:
     device: str
     compile_s: float
     total_s: float
-    library_sha256: str = ""  #: of the compiled `solution.so`
+    library_sha256: str = ""  #: SHA-256 of the compiled `solution.so`
     problem_revision: str = ""  #: SHA-256 of the source that defines the problem
     seed_commitment: str = ""  #: the SHA-256 of `SEED:NONCE`, sent with COMPILING before anything ran
     seed: str = ""  #: hexadecimal; every attempt has a new one
@@ -375,11 +375,13 @@ class Accepted(Event):
     avg_runtime_ms: float
     avg_gflops: float | None
     avg_ci: tuple[float, float] | None = None  #: 95% confidence interval of `avg_runtime_ms`
-    noisy: bool = False  #: one of the cases is noisy
+    noisy: bool = False  #: whether one of the cases is noisy
     simulated: bool
     cost_usd: float
     receipt: Receipt
-    signed_receipt: str = ""  #: the receipt as a file, exactly; empty until the control plane has signed it
+    signed_receipt: str = (
+        ""  #: the exact content of the receipt file; empty until the control plane has signed it
+    )
     output: str = ""
     warnings: tuple[Finding, ...] = ()
     bug_finder: str = ""
@@ -393,7 +395,7 @@ class Failed(Event):
     """A verdict that is not a success; `verdict` is its status."""
 
     verdict: Verdict
-    code: str  #: a finer reason than the verdict; stable
+    code: str  #: a more specific reason than the verdict; stable
     message: str
     details: dict[str, Any] = field(default_factory=dict)
     hint: str = ""  #: what to do next
@@ -419,9 +421,9 @@ LIFTED = (
 
 
 def output_by_case(verdict: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the program printed, by case, from the fields of a verdict.
+    """Return the program's output by case, from the fields of a verdict.
 
-    Under "" is what it printed before the first case, or all of it if the verdict does not tell cases apart.
+    The key "" has the output before the first case, or all output if the verdict does not separate cases.
     """
     by_case = (verdict.get("details") or {}).get("output_by_case") or {
         result["name"]: result["output"]
@@ -436,13 +438,13 @@ def output_by_case(verdict: Mapping[str, Any]) -> dict[str, str]:
 
 @dataclass(kw_only=True)
 class Stamp:
-    """Adds ids, times and the schema version to the events of one submission that has no event log."""
+    """A function that adds ids, times and the schema version to events that are not stored."""
 
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     last_id: int = 0
 
     def __call__(self, event: Event) -> dict[str, Any]:
-        """Return the event as it is sent."""
+        """Return the event in its wire form."""
         self.last_id += 1
         return {
             "id": self.last_id,
@@ -458,7 +460,7 @@ def format_time(moment: datetime) -> str:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON has values of any type
-    """Convert a value to JSON types. NaN and infinities, which JSON lacks, become text."""
+    """Convert a value to JSON types. NaN and infinities, which JSON does not have, become strings."""
     if value is None or isinstance(
         value, (str, int)
     ):  # a tuple: `str | int` would create a union object on every call

@@ -1,9 +1,9 @@
 """Catalogue of GPU types: architecture, memory, peak rates and list price.
 
-A GPU type is what HIP presents as one device: a card, one of the two dies of an MI250X, or a partition of a
-card (`MI300X-CPX-NPS4`). The peaks are the vendor's published figures; they set the roofline floor, below
-which a measured time cannot be right. The comment of each GPU says where its figures are from, and which of
-them are not verified. The operator's price setting overrides the list price.
+A GPU type is something that HIP presents as one device: a card, one of the two dies of an MI250X, or a
+partition of a card (`MI300X-CPX-NPS4`). The peaks are the vendor's published figures; they set the roofline
+floor, below which a measured time cannot be right. The comment of each GPU names the sources of its figures,
+and those that are not verified. The operator's price setting overrides the list price.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Gpu:
     lds_bytes_per_cu: int
     #: Dense operations per second of the matrix cores alone, by element type.
     matrix_peak_flops: Mapping[str, float]
-    list_price_usd_per_h: Decimal | None = None  #: published on-demand price; None where we know of none
-    devices_per_card: int = 1  #: a device costs this part of its card
-    card: str = ""  #: the name of the card that this is a partition of; empty for anything else
+    list_price_usd_per_h: Decimal | None = None  #: published on-demand price; None if unknown
+    devices_per_card: int = 1  #: a device costs its card's price divided by this
+    card: str = ""  #: for a partition, the name of its card; otherwise empty
     can_be_partitioned: bool = False
 
     def display_name(self, rate_usd_per_h: Decimal | None = None) -> str:
@@ -69,8 +69,8 @@ class Gpu:
         """Return the device that this card becomes in a compute and a memory partition mode.
 
         Its compute units and memory are the card's, divided by the number of devices. Its bandwidth is that
-        of the memory region that it is in: with NPS1 every device can use all of the card's memory, so only
-        the whole bandwidth is a bound.
+        of its memory region: with NPS1 every device can use all of the card's memory, so only the whole
+        bandwidth is a bound.
 
         Args:
             compute: SPX (the whole card), DPX, QPX or CPX.
@@ -96,7 +96,7 @@ class Gpu:
         )
 
     def with_compute_units(self, compute_units: int) -> Gpu:
-        """Return a GPU like this with another number of compute units; the peaks are in proportion."""
+        """Return a GPU like this with another number of compute units, and peaks in proportion."""
         share = compute_units / self.compute_units
         return replace(
             self,
@@ -265,17 +265,18 @@ def by_name(name: str) -> Gpu | None:
 def identify(
     arch: str, *, product: str = "", compute_units: int = 0, memory_bytes: int = 0, partition: str = ""
 ) -> Gpu | None:
-    """Return the GPU type of a device by what it says about itself; None for an unknown architecture.
+    """Return the GPU type of a device from its own description; None for an unknown architecture.
 
-    A device that is not in the catalogue gets the figures of the GPU that represents its architecture, with
-    the peaks in proportion to its compute units, and a name of its own.
+    A device that is not in the catalogue gets its own name and the figures of the GPU that represents its
+    architecture, with peaks in proportion to its compute units.
 
     Args:
         arch: such as `gfx942`.
         product: the product's name, such as `AMD Instinct MI300X VF`; empty if unknown.
-        compute_units: of the device, which may be a partition; 0 if unknown.
-        memory_bytes: of the device; 0 if unknown.
-        partition: such as `CPX/NPS4`; empty if the card cannot be partitioned, or the driver does not say.
+        compute_units: the compute units of the device, which may be a partition; 0 if unknown.
+        memory_bytes: the memory of the device; 0 if unknown.
+        partition: such as `CPX/NPS4`; empty if the card cannot be partitioned, or the driver does not report
+            it.
     """
     compute, _, memory = partition.partition("/")
     devices = _DEVICES_PER_CARD.get(compute, 1)

@@ -1,9 +1,9 @@
 """HTTP connections with deadlines and limits: Uvicorn for the service and the listener.
 
-Uvicorn waits without end for the rest of a request, and accepts connections until the process has no file
-descriptors left. Here a connection that has not sent a whole request in time is closed. Above the limits, the
-connection that has waited longest without a request makes room for a new one, so that idle connections never
-keep out a client that does send a request; only if all are busy is a new one refused.
+Uvicorn waits indefinitely for the rest of a request, and accepts connections until the process has no file
+descriptors left. This module closes a connection that has not sent a whole request in time. Above the limits,
+it closes the connection that has been idle longest for a new one, so that idle connections never block a
+client that sends requests. A new connection is refused only if all others are busy.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ log = logging.getLogger(__name__)
 
 #: Open files that a process may need besides its connections: the database, logs, boxes and their channels.
 RESERVED_FILES = 256
-#: More open files than this are of no use, and slow down programs that close all of them.
+#: A higher limit is useless, and slows down programs that close all possible files.
 _MAX_FILES = 65_536
 _OUT_OF_RESOURCES = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
 #: Pause before accepting again when the process has no file descriptors left.
 _ACCEPT_RETRY_S = 1.0
-#: Connections accepted in one turn of the event loop, and dropped at once when file descriptors run out.
+#: Connections accepted per iteration of the event loop, and dropped together when file descriptors run out.
 _BATCH = 64
 
 _TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -46,10 +46,10 @@ _REFUSED = (
 
 @dataclass(frozen=True, kw_only=True)
 class ConnectionLimits:
-    """How many connections there may be, and how long a request may take to arrive."""
+    """The limits on the number of connections, and on the time that a request may take to arrive."""
 
     total: int
-    per_address: int | None = None  #: of one client's address; None: no limit
+    per_address: int | None = None  #: per client address; None for no limit
     head_timeout_s: float = 10.0  #: for the request line and the headers
     body_timeout_s: float = 30.0  #: for the body
 
@@ -74,7 +74,7 @@ def affordable_connections(wanted: int) -> int:
 
 
 class _Phase(Enum):
-    """What a connection waits for."""
+    """The part of a request for which a connection waits."""
 
     HEAD = "head"
     BODY = "body"
@@ -82,7 +82,7 @@ class _Phase(Enum):
 
 
 class ConnectionTable:
-    """The open connections. Those that wait for a request can be dropped for a new one, the oldest first."""
+    """The open connections. Idle ones can be dropped for a new one, the oldest first."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self.limits = limits
@@ -91,7 +91,7 @@ class ConnectionTable:
         self._count = 0
 
     def admit(self, connection: GuardedConnection) -> bool:
-        """Count a new connection; return False if there is no room for it."""
+        """Count a new connection; return False if the limit is reached."""
         if self._count >= self.limits.total and not self.drop_waiting(1):
             return False
         per_address, address = self.limits.per_address, connection.address
@@ -106,18 +106,18 @@ class ConnectionTable:
         return True
 
     def drop_waiting(self, number: int) -> int:
-        """Close the connections that have waited longest for a request; return how many there were."""
+        """Close the connections that have been idle longest; return how many were closed."""
         oldest = list(self._waiting)[:number]
         for connection in oldest:
             connection.drop()
         return len(oldest)
 
     def set_waiting(self, connection: GuardedConnection) -> None:
-        """Allow a connection to be dropped: it waits for a request."""
+        """Mark a connection as idle, so that it can be dropped."""
         self._waiting.setdefault(connection)
 
     def set_busy(self, connection: GuardedConnection) -> None:
-        """Keep a connection: it has sent a request."""
+        """Mark a connection as busy, so that it is kept."""
         self._waiting.pop(connection, None)
 
     def remove(self, connection: GuardedConnection) -> None:
@@ -130,12 +130,12 @@ class ConnectionTable:
 
 
 class GuardedConnection(H11Protocol):
-    """One connection: Uvicorn's protocol, with deadlines for the request and a place in the table.
+    """One connection: Uvicorn's protocol with deadlines for requests, counted in the table.
 
     Args:
         server: the server that accepted it.
         is_trusted: returns whether the headers of a request identify a client whose connection is always
-            kept; None: no client is.
+            kept; None if there is no such client.
     """
 
     def __init__(self, server: GuardedServer, is_trusted: Callable[[Headers], bool] | None) -> None:
@@ -149,7 +149,7 @@ class GuardedConnection(H11Protocol):
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in Uvicorn
-        """Take a place, or refuse the connection."""
+        """Count the connection, or refuse it."""
         super().connection_made(transport)
         self.address = self.client[0] if self.client else ""
         self._admitted = self._table.admit(self)
@@ -161,7 +161,7 @@ class GuardedConnection(H11Protocol):
         self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Give the place back."""
+        """Remove the connection from the table."""
         self._cancel_deadline()
         if self._admitted:
             self._admitted = False
@@ -169,7 +169,7 @@ class GuardedConnection(H11Protocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what the client sent, and set the deadline for what is missing."""
+        """Parse the received data, and set the deadline for the rest of the request."""
         if not self._admitted or self.transport.is_closing():
             return
         super().data_received(data)
@@ -185,7 +185,7 @@ class GuardedConnection(H11Protocol):
             self._phase = _Phase.RESPONSE
 
     def drop(self) -> None:
-        """Close the connection at once, and give its place back."""
+        """Close the connection immediately, and remove it from the table."""
         if self._admitted:
             self._admitted = False
             self._table.remove(self)
@@ -194,7 +194,7 @@ class GuardedConnection(H11Protocol):
     def _follow_request(self) -> None:
         state = self.conn.their_state
         if state is h11.IDLE:
-            if self._phase is not _Phase.HEAD:  # the beginning of a further request
+            if self._phase is not _Phase.HEAD:  # the beginning of another request
                 self._await_head()
             return
         if self._is_trusted is not None and self._phase is _Phase.HEAD:
@@ -222,7 +222,7 @@ class GuardedConnection(H11Protocol):
             self._deadline = None
 
     def _on_deadline(self) -> None:
-        if self.flow.read_paused:  # the body arrives faster than it is read: the client is not late
+        if self.flow.read_paused:  # the body arrives faster than it is read, so the client is not late
             self._set_deadline(self._table.limits.body_timeout_s)
             return
         if self._phase is _Phase.HEAD and self.conn.trailing_data[0]:
@@ -235,7 +235,7 @@ Headers = list[tuple[bytes, bytes]]
 
 
 class GuardedServer(uvicorn.Server):
-    """Uvicorn with `GuardedConnection`s. Subclasses handle signals."""
+    """A uvicorn server with `GuardedConnection`s. Subclasses handle signals."""
 
     def __init__(
         self,
@@ -258,10 +258,10 @@ class GuardedServer(uvicorn.Server):
 
 
 class _Acceptor:
-    """Accepts connections on one socket.
+    """The acceptor of connections on one socket.
 
-    asyncio's own server repeats a failed `accept` as often as the backlog is long, with a traceback in the
-    log for each: without file descriptors left, that alone makes a service unavailable.
+    asyncio's own server repeats a failed `accept` once per backlog entry and logs a traceback each time. If
+    no file descriptors are left, that alone makes a service unavailable.
     """
 
     def __init__(
@@ -281,13 +281,13 @@ class _Acceptor:
         self._resume()
 
     def close(self) -> None:
-        """Accept no more connections."""
+        """Stop accepting connections."""
         if self._retry is not None:
             self._retry.cancel()
         self._loop.remove_reader(self._file)
 
     async def wait_closed(self) -> None:
-        """Return at once: Uvicorn itself waits for the connections."""
+        """Return immediately, because Uvicorn itself waits for the connections."""
 
     def _resume(self) -> None:
         self._retry = None

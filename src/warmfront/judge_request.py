@@ -1,4 +1,4 @@
-"""The input of the judge: one source for one problem; and how to read a source file."""
+"""The input of the judge, one source for one problem, and functions that read a source file."""
 
 from __future__ import annotations
 

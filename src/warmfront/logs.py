@@ -1,7 +1,7 @@
 """Logging of our processes: INFO to stdout, WARNING and above to stderr, one line per record.
 
-Repetitions of a message are limited: a client that causes an error with each of a million requests must not
-fill the disk. Only the main function of a process sets this up; libraries just log.
+Repetitions of a message are rate-limited: a client that causes an error with each of a million requests must
+not fill the disk. Only the main function of a process sets this up; libraries just log.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from warmfront.value_class import dataclass
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: Loggers that report every request, migration or start at INFO; we log what matters ourselves.
+#: Loggers that report every request, migration or start at INFO; our own logs cover what matters.
 _VERBOSE_LOGGERS = ("uvicorn", "httpx", "httpcore", "alembic")
 
-#: Records of one message and level per minute; the others are counted. Every request logs at INFO.
+#: The most records per message and level per minute; more are only counted. Every request logs at INFO.
 WARNINGS_PER_MINUTE = 60
 INFOS_PER_MINUTE = 6000
 _WINDOW_S = 60.0
-#: Messages whose records are counted; further ones replace the oldest.
+#: The most messages whose records are counted; new ones replace the oldest.
 _MAX_MESSAGES = 1000
 #: A message is quoted in the summary up to this length.
 _QUOTED_CHARS = 200
@@ -42,7 +42,7 @@ def log_to_streams() -> None:
 
 
 class OneLineFormatter(logging.Formatter):
-    """Escapes line breaks in messages and tracebacks, so that input cannot forge a log line."""
+    """A formatter that escapes line breaks, so that input cannot forge a log line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Format a record as one line."""
@@ -63,10 +63,9 @@ _Message = tuple[str, int, str]
 
 
 class RateLimitedHandler(logging.StreamHandler[TextIO]):
-    """Writes at most a number of records of one message per minute, then one that says how many it omitted.
+    """A handler that limits the records of a message per minute, and then writes how many were omitted.
 
-    A summary is written with the first record after its minute, of whatever message, or when the handler is
-    closed.
+    A summary is written with the first record of any message after its minute, or when the handler is closed.
     """
 
     def __init__(self, stream: TextIO, now: Callable[[], float] = time.monotonic) -> None:
@@ -85,7 +84,7 @@ class RateLimitedHandler(logging.StreamHandler[TextIO]):
             super().emit(record)
 
     def close(self) -> None:
-        """Write the summaries that are due later."""
+        """Write the pending summaries."""
         for summary in self._summaries(before=float("inf")):
             super().emit(summary)
         super().close()
@@ -115,7 +114,7 @@ class RateLimitedHandler(logging.StreamHandler[TextIO]):
             super().emit(summary)
 
     def _summaries(self, *, before: float) -> Iterator[logging.LogRecord]:
-        """Return the summary of every message whose minute began before this time, and forget its records."""
+        """Return the summaries of messages whose minute began before this time, and reset their counts."""
         for message in [one for one in self._omitting if self._windows[one].started <= before]:
             self._omitting.discard(message)
             window = self._windows.pop(message)

@@ -1,4 +1,7 @@
-"""Files that only their owner may read: created and replaced atomically, refused if others can read them."""
+"""Files that only their owner can read.
+
+They are created and replaced atomically, and rejected if others can read them.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def create_private_file(path: Path, content: bytes) -> None:
-    """Create the file unless it exists: write a draft, then link it. If several processes do so, one wins."""
+    """Create the file unless it exists. A draft is linked, so that only one of several processes succeeds."""
     draft = _write_draft(path, content)
     try:
         with suppress(FileExistsError):  # another process was first; its content is used
@@ -25,7 +28,7 @@ def create_private_file(path: Path, content: bytes) -> None:
 
 
 def replace_private_file(path: Path, content: bytes) -> None:
-    """Replace the file, so that a reader has either the old content or the new."""
+    """Replace the file atomically, so that a reader gets either the old content or the new."""
     _write_draft(path, content).replace(path)
 
 
@@ -34,7 +37,7 @@ def read_private_file(path: Path, name: str) -> bytes:
 
     Args:
         path: The file.
-        name: What the file is, for the error message.
+        name: A description of the file, for the error message.
 
     Raises:
         BadSetting: Other users can read the file.
@@ -55,7 +58,7 @@ def _write_draft(path: Path, content: bytes) -> Path:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
-            os.fsync(file.fileno())  # a key that a power failure loses cannot be made again
+            os.fsync(file.fileno())  # a key that is lost in a power failure cannot be recreated
     except BaseException:
         draft.unlink()
         raise

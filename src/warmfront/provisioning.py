@@ -1,4 +1,4 @@
-"""Why VMs cannot be provisioned, as kinds that decide what happens next; and what is known at one moment."""
+"""The kinds of provisioning failures, which decide what happens next, and the state of a GPU type."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from warmfront.value_class import dataclass
 
 
 class FailureKind(StrEnum):
-    """Why a VM could not be provisioned."""
+    """The reason for which a VM could not be provisioned."""
 
-    NO_CAPACITY = "NO_CAPACITY"  #: the cloud has no such VM available now
+    NO_CAPACITY = "NO_CAPACITY"  #: the cloud has no such VM available
     FLEET_FULL = "FLEET_FULL"  #: the fleet has its maximum number of VMs
     NO_QUOTA = "NO_QUOTA"  #: the cloud account has reached its quota
     NO_OFFERS = "NO_OFFERS"  #: no backend lists such a VM at any price
@@ -25,14 +25,14 @@ class FailureKind(StrEnum):
     BAD_IMAGE = "BAD_IMAGE"  #: the image cannot be pulled, or its container cannot be created
     NO_SSH = "NO_SSH"  #: this machine cannot reach VMs through SSH
     WRONG_VM = "WRONG_VM"  #: the VM is not what was leased
-    WORKER_FAILED = "WORKER_FAILED"  #: the worker ended before its listener answered
+    WORKER_FAILED = "WORKER_FAILED"  #: the worker ended before its listener responded
 
     UNHEALTHY = "UNHEALTHY"  #: the GPU of this VM does not work
     OTHER = "OTHER"
 
     @property
     def is_shortage(self) -> bool:
-        """Whether it passes by itself and costs nothing meanwhile, so that submissions wait."""
+        """Whether the failure is temporary and costs nothing, so that submissions wait."""
         return self in _SHORTAGES
 
     @property
@@ -57,10 +57,10 @@ _REPEATING = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class ProvisioningProblem:
-    """Why no VM of a GPU type is provisioned at this moment. Times are seconds since 1970."""
+    """The reason for which no VM of a GPU type is being provisioned. Times are seconds since 1970."""
 
     gpu: str
-    is_open: bool  #: a circuit breaker is open: submissions fail at once; otherwise they wait
+    is_open: bool  #: whether a circuit breaker is open, so that submissions fail; otherwise they wait
     kind: FailureKind
     reason: str
     hint: str  #: what the operator can do

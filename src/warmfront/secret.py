@@ -1,7 +1,7 @@
 """The service's secret: a file in the data directory from which the tokens of all listeners are derived.
 
-No token is stored, and a restarted service can still talk to the VMs that it had before. The secret is never
-logged, shown or sent.
+No token is stored, and a restarted service can still use its earlier VMs. The secret is never logged, shown
+or sent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KEY_BYTES = 32
 
 
 class Secret:
-    """Derives tokens; its `repr` does not reveal the key."""
+    """A key from which tokens are derived. Its `repr` does not reveal the key."""
 
     def __init__(self, key: bytes) -> None:
         self.__key = key
@@ -31,7 +31,7 @@ class Secret:
         return "Secret(…)"
 
     def token_of(self, vm_id: str) -> str:
-        """Return the token of the listener on this VM; it depends only on the key and the id."""
+        """Return the token of the listener on this VM, which depends only on the key and the id."""
         return hmac.new(self.__key, vm_id.encode(), hashlib.sha256).hexdigest()
 
 

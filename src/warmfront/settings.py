@@ -1,6 +1,7 @@
 """All settings in one class, read from the environment and `.env`, and validated before anything starts.
 
-A plain dataclass: every `warmfront run` loads this module, and validation libraries are slow to import.
+It is a plain dataclass, because every `warmfront run` loads this module, and validation libraries are slow to
+import.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 GIB = 1024**3
 MIB = 1024**2
-#: The name that stands for the image of VMs as long as none is set.
+#: The placeholder for the image of VMs if none is set.
 NO_IMAGE = "registry.example/warmfront-vm:none"
 
 
@@ -206,11 +207,11 @@ class Settings:
     gpu_type: str = "MI300X"
     #: AMD_GPU_MEMORY: the GPU's memory, for a fleet with one GPU type.
     gpu_memory: str = "192GB"
-    #: AMD_SPOT_POLICY: whether VMs are spot VMs, which the cloud can take back; `auto`: if cheaper.
+    #: AMD_SPOT_POLICY: whether VMs are spot VMs, which the cloud can preempt; `auto`: if cheaper.
     spot_policy: str = "auto"
     #: AMD_SPOT_PRICE_RATIO: the price of a spot VM divided by the on-demand rate; empty: there are none.
     spot_price_ratio: Decimal | None = None
-    #: AMD_SPOT_INTERRUPTIONS_PER_HOUR: how often a spot VM is taken back, until our own have shown it.
+    #: AMD_SPOT_INTERRUPTIONS_PER_HOUR: the assumed rate of preemptions of a spot VM, until it is measured.
     spot_interruptions_per_h: float = 0.1
     #: AMD_VM_MAX_DURATION: time after which dstack stops a worker run unconditionally.
     vm_max_s: int = 86400
@@ -261,12 +262,12 @@ class Settings:
         return tuple(name.strip() for name in self.gpu_type.split(","))
 
     def gpu_rate_usd_per_h(self, gpu: str) -> Decimal:
-        """Return the price of a VM with this GPU type: the operator's setting, or else the list price.
+        """Return the price of a VM with this GPU type: the operator's setting, or the list price.
 
-        A partition costs its part of the card.
+        A partition costs its share of the card's price.
 
         Raises:
-            BadSetting: There is neither.
+            BadSetting: There is neither a setting nor a list price.
         """
         set_rates = {"MI300X": self.rate_usd_per_h, "MI325X": self.mi325x_rate_usd_per_h}
         known = gpus.by_name(gpu)
@@ -281,7 +282,7 @@ class Settings:
         return rate
 
     def vm_rate_usd_per_h(self, gpu: str, gpu_count: int) -> Decimal:
-        """Return the price of a VM with this many GPUs: the operator's, or a multiple of that of one GPU.
+        """Return the price of a VM with this many GPUs: the operator's, or a multiple of one GPU's price.
 
         AMD_VM_GPU_RATES is for the default GPU type.
         """
@@ -289,13 +290,13 @@ class Settings:
         return self.gpu_rate_usd_per_h(gpu) * gpu_count if rate is None else rate
 
     def judge_environ(self) -> dict[str, str]:
-        """Return variables from which `load` restores the settings that a judge needs, and nothing else."""
+        """Return the variables from which `load` restores the settings of a judge, and no others."""
         judge_values = {_VARIABLES[name][0]: getattr(self, name) for name in _JUDGE_FIELDS}
         return {variable: str(value) for variable, value in judge_values.items() if value is not None}
 
     def _limits(self, *, memory_bytes: int, cpu_s: float, cpu_set: tuple[int, ...] = ()) -> SandboxLimits:
         return SandboxLimits(
-            # A sandbox that may use all of the machine's memory protects nothing.
+            # A sandbox that may use all of the machine's memory offers no protection.
             memory_bytes=min(memory_bytes, machine_memory_bytes() * 3 // 4),
             cpus=self.cpus,
             pids=self.pids,
@@ -330,7 +331,10 @@ def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(
 
 
 def with_options(settings: Settings, options: Mapping[str, tuple[str, str | None]]) -> Settings:
-    """Return settings overridden by options: field → name of the option, and its text if it was given."""
+    """Return the settings, overridden by options.
+
+    Keys are fields; values are the option's name and its text, if given.
+    """
     given = {
         name: _parse(option, text, *_VARIABLES[name][1:])
         for name, (option, text) in options.items()
@@ -340,21 +344,21 @@ def with_options(settings: Settings, options: Mapping[str, tuple[str, str | None
 
 
 def default_cache_dir() -> Path:
-    """Return the cache directory; root's is outside its home, which the unprivileged sandbox cannot read."""
+    """Return the cache directory. Root's is outside its home, which the unprivileged sandbox cannot read."""
     if os.geteuid() == 0:
         return Path("/var/cache/warmfront")
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "warmfront"
 
 
 def default_data_dir() -> Path:
-    """Return the directory in which the service keeps its state."""
+    """Return the directory for the service's state."""
     if os.geteuid() == 0:
         return Path("/var/lib/warmfront")
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "warmfront"
 
 
 def _resolve_aliases(texts: dict[str, str]) -> dict[str, str]:
-    """Move values of aliases to the names that we read; two different values are an error."""
+    """Move values of aliases to the main names. Two different values are an error."""
     for other, ours in _ALIASES.items():
         given, text = texts.get(ours, "").strip(), texts.get(other, "").strip()
         if given and text and given != text:
@@ -397,7 +401,7 @@ _ALIASES = {"DSTACK_BACKEND": "AMD_BACKEND"}
 
 _GPU_NAMES = tuple(gpu.name for gpu in gpus.CATALOGUE)
 
-#: Field → its variable, its parser, and a description of the allowed values.
+#: The variable, the parser and a description of the allowed values, by field.
 _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "isolation": ("AMD_CONTAINER_ISOLATION", values.boolean, "true or false"),
     "memory_bytes": ("AMD_CONTAINER_MEMORY_LIMIT", values.size, _SIZE),

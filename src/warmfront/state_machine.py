@@ -1,4 +1,4 @@
-"""The building block of both state machines: a transition with the states it may start from.
+"""The building block of both state machines: a transition with the states in which it is allowed.
 
 `warmfront.submission` and `warmfront.vm` declare their transitions with it; nothing else sets a state.
 """
@@ -19,10 +19,10 @@ class IllegalTransitionError(RuntimeError):
 
 @dataclass(frozen=True)
 class Transition(Generic[StateT]):
-    """One arrow of a state machine."""
+    """One transition of a state machine."""
 
     name: str
-    sources: frozenset[StateT]  #: the states that it may start from
+    sources: frozenset[StateT]  #: the states in which it is allowed
     target: StateT
 
     def allows(self, state: StateT) -> bool:

@@ -50,7 +50,7 @@ WAITING = frozenset({_S.ADMITTING, _S.QUEUED})
 #: The states of a submission that has no verdict yet.
 UNFINISHED = COMPLETE.sources
 
-#: How far a time is assumed to be uncertain, to either side and relative to it, if its interval is unknown.
+#: The assumed relative uncertainty of a time, to either side, if its interval is unknown.
 UNKNOWN_WIDTH = 0.1
 
 
@@ -72,33 +72,31 @@ class Submission:
     finished_at: float | None = None
     verdict: str | None = None
     vm_id: str | None = None  #: the VM of the last attempt
-    attempt_id: str | None = (
-        None  #: the last attempt; while there is no verdict, the only one that may report
-    )
+    attempt_id: str | None = None  #: the last attempt; before the verdict, the only one that may report
     attempts: int = 0
     cancel_requested: bool = False
     simulated: bool = False
     cost_usd: Decimal | None = None
     team: str | None = None  #: the team whose daily cap applies to it
-    expected_usd: Decimal = Decimal(0)  #: what it will cost beyond what the ledger has, until it is DONE
-    pays_boot: bool = False  #: its quote included the boot of a VM, which it is charged for
+    expected_usd: Decimal = Decimal(0)  #: its expected cost beyond the ledger's, until it is DONE
+    pays_boot: bool = False  #: whether its quote included the boot of a VM, for which it is charged
     avg_runtime_ms: float | None = None
     avg_ci_low_ms: float | None = None  #: the ends of its 95% confidence interval; None if unknown
     avg_ci_high_ms: float | None = None
-    noisy: bool = False  #: the machine was too busy for a narrow interval
+    noisy: bool = False  #: whether the machine was too busy for a narrow interval
     avg_gflops: float | None = None
     last_event_id: int = 0
 
     @property
     def avg_ci(self) -> tuple[float, float] | None:
-        """The 95% confidence interval of `avg_runtime_ms`, in ms; None if unknown, as of an older release."""
+        """The 95% confidence interval of `avg_runtime_ms`, in ms; None if unknown, as in older releases."""
         if self.avg_ci_low_ms is None or self.avg_ci_high_ms is None:
             return None
         return self.avg_ci_low_ms, self.avg_ci_high_ms
 
     @property
     def possible_ms(self) -> tuple[float, float] | None:
-        """The interval by which its time is compared with others: assumed if unknown, None without a time."""
+        """The interval for comparing its time with others: an assumed one if unknown, None without a time."""
         if self.avg_runtime_ms is None:
             return None
         return self.avg_ci or (
@@ -108,15 +106,15 @@ class Submission:
 
     @property
     def is_done(self) -> bool:
-        """Whether it has its verdict."""
+        """Whether the submission has its verdict."""
         return self.state is SubmissionState.DONE
 
     def admit(self) -> Submission:
-        """Move it from the X-ray queue to the queue for a VM. Adds one event."""
+        """Move the submission from the X-ray queue to the queue for a VM. Adds one event."""
         return self._next(ADMIT)
 
     def begin_attempt(self, attempt_id: str, vm_id: str, *, expected_usd: Decimal = Decimal(0)) -> Submission:
-        """Assign it to an attempt on a VM, for whose work it is expected to be charged. Adds one event."""
+        """Assign the submission to an attempt on a VM, and set its expected charge. Adds one event."""
         return replace(
             self._next(BEGIN_ATTEMPT),
             attempt_id=attempt_id,
@@ -127,17 +125,20 @@ class Submission:
         )
 
     def report(self, attempt_id: str) -> Submission:
-        """Record that its live attempt reported an event. Adds that event."""
+        """Record that the live attempt reported an event. Adds that event."""
         self._check_live(attempt_id)
         return self._next(REPORT)
 
     def lose_attempt(self, attempt_id: str) -> Submission:
-        """Return it to the queue because its live attempt ended without a verdict. Adds no event."""
+        """Return the submission to the queue because its live attempt ended without a verdict.
+
+        Adds no event.
+        """
         self._check_live(attempt_id)
         return replace(self._next(LOSE_ATTEMPT), attempt_id=None, last_event_id=self.last_event_id)
 
     def complete(self, verdict: str, finished_at: float, cost_usd: Decimal) -> Submission:
-        """Give it its verdict. Adds the terminal event."""
+        """Set the verdict. Adds the terminal event."""
         return replace(self._next(COMPLETE), verdict=verdict, finished_at=finished_at, cost_usd=cost_usd)
 
     def _next(self, transition: Transition[SubmissionState]) -> Submission:
@@ -166,4 +167,4 @@ class NewSubmission:
     code: str
     created_at: float
     idempotency_key: str | None = None
-    problem_def: str | None = None  #: Python source of the problem, where an operator sent one
+    problem_def: str | None = None  #: Python source of the problem, if an operator sent one

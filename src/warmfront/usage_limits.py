@@ -1,8 +1,8 @@
 """Limits per user: quotas (fixed-window rate limits), and daily caps on spending on top of the credits.
 
 The store checks both in the transaction that creates a submission, and the caps again in the one that begins
-an attempt. A cap covers what is spent, what unfinished submissions are expected to cost, and the submission
-in question. What already runs continues: the escrow protects the credits.
+an attempt. A cap covers the amount spent, the expected cost of unfinished submissions, and the new
+submission. Running attempts continue: the escrow protects the credits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MINUTE_S = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Quota:
-    """At most `limit` uses per fixed window of `window_s` seconds."""
+    """A fixed-window rate limit: at most `limit` uses per window of `window_s` seconds."""
 
     kind: str  #: its name in the store
     window_s: int
@@ -31,11 +31,11 @@ class Quota:
     variable: str  #: the setting that an operator can raise
 
     def window_start(self, now: float) -> float:
-        """Return when the window that contains `now` began."""
+        """Return the start of the window that contains `now`."""
         return now - now % self.window_s
 
     def exceeded(self, now: float) -> QuotaExceeded:
-        """Return the error for a user who has used all of it."""
+        """Return the error for a user who has used up the quota."""
         return QuotaExceeded(self, retry_after_s=int(self.window_start(now) + self.window_s - now) + 1)
 
 
@@ -52,7 +52,7 @@ class QuotaExceeded(RateLimitExceeded):
 
 
 def submission_quotas(settings: Settings) -> list[Quota]:
-    """Return the quotas that every submission counts against."""
+    """Return the quotas against which every submission counts."""
     return [
         Quota(
             kind="submit-minute",
@@ -72,7 +72,7 @@ def submission_quotas(settings: Settings) -> list[Quota]:
 
 
 def xray_quotas(settings: Settings) -> list[Quota]:
-    """Return the quotas that every X-ray counts against, because it occupies a core for a moment."""
+    """Return the quotas against which every X-ray counts, because it occupies a core for a moment."""
     return [
         Quota(
             kind="xray-minute",
@@ -86,11 +86,11 @@ def xray_quotas(settings: Settings) -> list[Quota]:
 
 @dataclass(frozen=True, kw_only=True)
 class DailySpending:
-    """Dollars spent since midnight UTC, and what unfinished submissions are expected to cost."""
+    """Dollars spent since midnight UTC, and the expected cost of unfinished submissions."""
 
     user_usd: Decimal = Decimal(0)
     team_usd: Decimal = Decimal(0)  #: by all members of the user's team; 0 without a team
-    total_usd: Decimal = Decimal(0)  #: by the whole service, idle VMs included
+    total_usd: Decimal = Decimal(0)  #: by the whole service, including idle VMs
     user_expected_usd: Decimal = Decimal(0)
     team_expected_usd: Decimal = Decimal(0)
     total_expected_usd: Decimal = Decimal(0)
@@ -103,7 +103,7 @@ class Cap:
     subject: str  #: the owner of the cap, such as `Team kernels`
     limit_usd: Decimal
     spent_usd: Decimal
-    expected_usd: Decimal  #: what unfinished submissions are expected to cost
+    expected_usd: Decimal  #: the expected cost of unfinished submissions
     variable: str  #: the setting that an operator can raise
 
     @property
@@ -130,7 +130,7 @@ class Cap:
 
 @dataclass(frozen=True, kw_only=True)
 class DailyCaps:
-    """The caps that apply to one user; None: no cap."""
+    """The caps that apply to one user; None for no cap."""
 
     user: str
     team: str | None
@@ -140,7 +140,7 @@ class DailyCaps:
 
     @classmethod
     def for_user(cls, settings: Settings, user: str, team: str | None) -> DailyCaps | None:
-        """Return the caps that the operator has set for a user; None if there are none."""
+        """Return the operator's caps for a user; None if there are none."""
         caps = cls(
             user=user,
             team=team,
@@ -152,7 +152,7 @@ class DailyCaps:
         return caps if any(limit is not None for limit in limits) else None
 
     def used(self, spending: DailySpending) -> list[Cap]:
-        """Return every cap with what is used of it today."""
+        """Return every cap with the amount that is used today."""
         entries = [
             (self.user, self.user_limit_usd, spending.user_usd, spending.user_expected_usd, ""),
             (
@@ -177,13 +177,16 @@ class DailyCaps:
         ]
 
     def exceeded(self, spending: DailySpending, cost_usd: Decimal, now: float) -> BudgetExceeded | None:
-        """Return the error for the first cap that a submission of this cost does not fit; None if it fits."""
+        """Return the error for the first cap that a submission of this cost would exceed.
+
+        None if there is none.
+        """
         for cap in self.used(spending):
             if not cap.left_usd or cost_usd > cap.left_usd:
                 return cap.exceeded(cost_usd, now)
         return None
 
     def check(self, spending: DailySpending, cost_usd: Decimal, now: float) -> None:
-        """Raise `BudgetExceeded` if a submission of this cost does not fit a cap."""
+        """Raise `BudgetExceeded` if a submission of this cost would exceed a cap."""
         if error := self.exceeded(spending, cost_usd, now):
             raise error

@@ -1,13 +1,13 @@
 """Declare dataclasses that load fast.
 
 `dataclasses.dataclass` compiles the text of every method that it adds: six for a frozen class, which takes
-0.4 ms. `warmfront run` loads about a hundred classes. The `dataclass` of this module lets it compile only
-`__init__`, and adds comparison, hash and representation as closures. It takes the arguments that this project
-uses, and everything in `dataclasses` (`replace`, `fields`, `asdict`) works as usual. `bench/startup.py`
-measures what this saves.
+0.4 ms. `warmfront run` loads about a hundred classes. The `dataclass` of this module compiles only
+`__init__`, and adds comparison, hash and representation as closures. It supports the arguments that this
+project uses, and the functions of `dataclasses` (`replace`, `fields`, `asdict`) work as usual.
+`bench/startup.py` measures the savings.
 
-One thing is different: assigning to a field of a frozen class is an error of the type checker, not of the
-running program.
+There is one difference: assigning to a field of a frozen class is only an error for the type checker, not at
+run time.
 """
 
 from __future__ import annotations

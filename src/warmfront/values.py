@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: The maximum number of VMs: high enough for anyone, and low enough to catch a typing error.
+#: The maximum number of VMs: high enough for every operator, and low enough to catch a typing error.
 MAX_NODES = 1000
 #: The most GPUs of one VM.
 MAX_GPUS = 64
-#: The maximum rate of interruptions of a spot VM; with more, no work would ever be done on one.
+#: The maximum rate of interruptions of a spot VM; above it, no work would ever finish on one.
 MAX_INTERRUPTIONS_PER_H = 60
 #: The maximum value of an hour of waiting in dollars; more is probably a typing error.
 MAX_WAIT_VALUE = 10_000

@@ -1,4 +1,4 @@
-"""Endpoints and verdicts: the closed lists of what can be requested and how a submission can end."""
+"""Endpoints and verdicts: the complete lists of possible requests and results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Endpoint(StrEnum):
-    """What to do with a submission. `benchmark` and `submit` always check first."""
+    """The endpoint of a submission. `benchmark` and `submit` always check first."""
 
     XRAY = "xray"
     CHECKER = "checker"

@@ -13,7 +13,7 @@
                                                                  └─ fail ─▶ FAILED
 
 `SHUTTING_DOWN` carries `failed`, which decides between `end` and `fail` when the provider confirms the end.
-The orchestrator decides, the store keeps, providers lease: nothing in here waits or writes.
+This module does no I/O: the orchestrator decides, the store writes, and providers lease VMs.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 
 
 class VMState(StrEnum):
-    """Where a VM is in its life."""
+    """The state of a VM."""
 
-    PROVISIONING = "PROVISIONING"  #: requested; its listener has not answered yet
+    PROVISIONING = "PROVISIONING"  #: requested; its listener has not responded yet
     WARM = "WARM"  #: ready and never used
     BUSY = "BUSY"  #: runs at least one attempt
-    IDLE = "IDLE"  #: has run attempts, and runs none now
+    IDLE = "IDLE"  #: has run attempts, and is running none
     SHUTTING_DOWN = "SHUTTING_DOWN"  #: its end was requested and is not confirmed yet
     TERMINATED = "TERMINATED"  #: the provider confirmed its end
-    FAILED = "FAILED"  #: it failed to provision or was lost; its end is confirmed too
+    FAILED = "FAILED"  #: failed to provision or was lost; its end is confirmed too
 
     @property
     def has_ended(self) -> bool:
-        """Whether its end is confirmed, so that it is no longer billed."""
+        """Whether the VM's end is confirmed, so that it is no longer billed."""
         return self in {VMState.TERMINATED, VMState.FAILED}
 
     @property
     def is_free(self) -> bool:
-        """Whether it is ready and runs nothing."""
+        """Whether the VM is ready and runs nothing."""
         return self in {VMState.WARM, VMState.IDLE}
 
 
@@ -71,31 +71,31 @@ TRANSITIONS = [REQUEST, MARK_READY, BEGIN_TASK, BECOME_IDLE, SHUT_DOWN, END, FAI
 class VMInstance:
     """One VM. Times are seconds since 1970, UTC."""
 
-    id: str  #: ours, never reused; the provider knows the VM by it
+    id: str  #: our id, never reused; the provider uses it too
     provider: str
     gpu: str  #: the name of its GPU type in the catalogue
     state: VMState
     created_at: float  #: when we requested it
-    started_at: float | None = None  #: when the provider began to bill it; None until it says
-    ready_at: float | None = None  #: when its listener first answered
+    started_at: float | None = None  #: when the provider began to bill it; None until that is reported
+    ready_at: float | None = None  #: when its listener first responded
     deadline_at: float | None = None  #: when it is released unless it gets another task
     ended_at: float | None = None  #: the end that the provider confirmed
     address: str | None = None  #: base URL of its listener
-    simulated: bool = False  #: it runs kernels on the CPU runtime, and its costs are simulated
+    simulated: bool = False  #: whether it runs kernels on the CPU runtime, with simulated costs
     escrow_usd: Decimal = Decimal(0)  #: the most that it can cost, over its whole life
-    metered_until: float | None = None  #: the ledger has its intervals up to here
-    provisioned_for: str | None = None  #: the submission that it was requested for
+    metered_until: float | None = None  #: the ledger has its intervals up to this time
+    provisioned_for: str | None = None  #: the submission for which it was requested
     tasks_done: int = 0
-    failed: bool = False  #: it ends, or ended, because something failed
+    failed: bool = False  #: whether it ends, or ended, because something failed
     reason: str = ""  #: why it is kept, is shutting down or ended
     machine_id: str | None = None  #: the cloud's own id of the machine
     release_requested_at: float | None = None  #: when its end was requested
     end_confirmed: bool | None = None  #: whether the cloud's own list confirms its end; None until it ended
-    spot: bool = False  #: it costs the spot price, and the cloud may take it back
-    preempted: bool = False  #: the cloud took it back
+    spot: bool = False  #: whether it is a spot VM, which the cloud may preempt
+    preempted: bool = False  #: whether the cloud preempted it
     gpu_count: int = 1  #: how many GPUs were requested
-    slots: int = 1  #: attempts that it judges at once; what is expected, until its listener has answered
-    #: `devices` and `gpu_health`, as its listener reported them last; empty until then.
+    slots: int = 1  #: attempts that it judges at once; an estimate until its listener has responded
+    #: `devices` and `gpu_health`, as last reported by its listener; empty before that.
     report: dict[str, Any] = field(default_factory=dict, hash=False)
 
     @classmethod
@@ -113,7 +113,7 @@ class VMInstance:
         gpu_count: int = 1,
         slots: int = 1,
     ) -> VMInstance:
-        """Return a VM that is to be requested from its provider."""
+        """Return a new VM, to be requested from its provider."""
         return cls(
             id=vm_id,
             provider=provider,
@@ -142,7 +142,7 @@ class VMInstance:
         gpu_count: int = 1,
         slots: int = 1,
     ) -> VMInstance:
-        """Return a VM that only its provider knew, as it is adopted."""
+        """Return a VM to adopt, which only its provider knew."""
         return cls(
             id=vm_id,
             provider=provider,
@@ -160,23 +160,23 @@ class VMInstance:
     # Transitions.
 
     def mark_ready(self, now: float) -> VMInstance:
-        """Record that its listener answered for the first time."""
+        """Record that the VM's listener responded for the first time."""
         return self._next(MARK_READY, ready_at=now)
 
     def begin_task(self) -> VMInstance:
-        """Put one more attempt on it; it has no deadline while it works."""
+        """Add an attempt to the VM, and clear its deadline while it works."""
         return self._next(BEGIN_TASK, deadline_at=None, reason="")
 
     def become_idle(self) -> VMInstance:
-        """Record that its last attempt ended."""
+        """Record that the VM's last attempt ended."""
         return self._next(BECOME_IDLE)
 
     def shut_down(self, reason: str, *, failed: bool, now: float) -> VMInstance:
-        """Request its end; `failed` says whether something went wrong."""
+        """Request the VM's end; `failed` if something went wrong."""
         return self._next(SHUT_DOWN, reason=reason, failed=failed, deadline_at=None, release_requested_at=now)
 
     def end(self, ended_at: float, *, confirmed: bool = True) -> VMInstance:
-        """Record the end that the provider reports; `confirmed` says whether the cloud itself confirms it."""
+        """Record the end that the provider reports; `confirmed` if the cloud itself confirms it."""
         return self._next(
             FAIL if self.failed else END, ended_at=ended_at, end_confirmed=confirmed, deadline_at=None
         )
@@ -193,53 +193,56 @@ class VMInstance:
             failed=False,
         )
 
-    # Facts that change without a transition.
+    # Changes without a transition.
 
     def finish_task(self) -> VMInstance:
-        """Count one more attempt that gave a verdict."""
+        """Count another attempt that ended with a verdict."""
         return self._with(tasks_done=self.tasks_done + 1)
 
     def locate(
         self, *, started_at: float | None, address: str | None, machine_id: str | None = None
     ) -> VMInstance:
-        """Record what the provider says about its start, its address and its id in the cloud, if known."""
+        """Record the provider's report of the VM's start, address and cloud id, if known."""
         return self._with(started_at=started_at, address=address, machine_id=machine_id or self.machine_id)
 
     def divide(self, slots: int) -> VMInstance:
-        """Record how many attempts it judges at once, as its listener reports when it is ready."""
+        """Record how many attempts the VM judges at once, as reported by its listener."""
         return self._with(slots=slots)
 
     def explain(self, reason: str) -> VMInstance:
-        """Record why it is in its present state."""
+        """Record why the VM is in its current state."""
         return self._with(reason=reason)
 
     def record_report(
         self, devices: Sequence[dict[str, Any]], gpu_health: dict[str, Any] | None
     ) -> VMInstance:
-        """Record what its listener reports about its GPUs and their health."""
+        """Record the listener's report about the VM's GPUs and their health."""
         return self._with(report={"devices": list(devices), "gpu_health": gpu_health})
 
     def preempt(self) -> VMInstance:
-        """Record that the cloud took it back."""
+        """Record that the cloud preempted the VM."""
         return self._with(preempted=True)
 
     def keep_until(self, deadline_at: float, reason: str, *, escrow_usd: Decimal) -> VMInstance:
-        """Set its release deadline, with the reason and the reservation that covers the wait."""
+        """Set the VM's release deadline, with the reason and the reservation that covers the wait."""
         return self._with(deadline_at=deadline_at, reason=reason, escrow_usd=escrow_usd)
 
     def reserve(self, escrow_usd: Decimal) -> VMInstance:
-        """Record the most that it can cost."""
+        """Record the most that the VM can cost."""
         return self._with(escrow_usd=escrow_usd)
 
     def meter(self, until: float) -> VMInstance:
-        """Record up to when the ledger has its intervals."""
+        """Record up to when the ledger has the VM's intervals."""
         return self._with(metered_until=until)
 
     def _next(self, transition: Transition[VMState], **facts: Any) -> VMInstance:  # noqa: ANN401 - fields of this class
         return self._with(state=transition.apply(self.state, f"VM {self.id}"), **facts)
 
     def _with(self, **changes: Any) -> VMInstance:  # noqa: ANN401 - fields of this class
-        """Copy with changes in a tenth of the time of `dataclasses.replace`: a VM changes with every task."""
+        """Copy the VM with changes, in a tenth of the time of `dataclasses.replace`.
+
+        A VM changes with every task.
+        """
         other = object.__new__(VMInstance)
         other.__dict__.update(self.__dict__, **changes)
         return other

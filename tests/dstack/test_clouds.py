@@ -113,7 +113,7 @@ def test_a_key_that_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def scenario(fake: FakeCloud, cloud: Cloud) -> None:
         fake.switches.rejects_key = True
-        with pytest.raises(ProviderError, match=r"amddevcloud answered with status 401") as raised:
+        with pytest.raises(ProviderError, match=r"amddevcloud responded with status 401") as raised:
             await cloud.machines()
         assert "WARMFRONT_AMDDEVCLOUD_READ_KEY" in (raised.value.hint or "")
 

@@ -94,13 +94,13 @@ export interface BenchmarkingEvent {
 /** The best accepted time on one GPU: the one with the smallest upper end of its interval. */
 export interface BestTime {
   gpu_type: string;
-  /** It ran on the CPU runtime; the time is not a GPU's. */
+  /** Whether it ran on the CPU runtime, so that the time is not a GPU's. */
   simulated: boolean;
   /** Geometric mean over the cases. */
   runtime_ms: number;
   /** 95% confidence interval of `runtime_ms`, in ms; null if unknown. */
   ci: [number, number] | null;
-  /** The machine was too busy for a narrow interval. */
+  /** Whether the machine was too busy for a narrow interval. */
   noisy: boolean;
 }
 
@@ -110,7 +110,7 @@ export interface BilledInterval {
   started_at: string;
   ended_at: string;
   cost_usd: number;
-  /** The submission that pays. Provisioning and idle time are paid by the next submission. */
+  /** The submission that is charged: its work, and a boot if its quote included it. Null if the VM pool is charged: idle time and prewarming. */
   submission_id: string | null;
 }
 
@@ -118,7 +118,7 @@ export interface BilledInterval {
 export interface BillingDifferenceResponse {
   vm_id: string;
   ledger_usd: number;
-  /** By the provider's record. */
+  /** According to the provider's record. */
   billed_usd: number;
 }
 
@@ -130,7 +130,7 @@ export interface BillingReconciliationResponse {
   differences: BillingDifferenceResponse[];
 }
 
-/** The remaining credits at one moment. */
+/** The remaining credits at one time. */
 export interface BurnDownPoint {
   time: string;
   remaining_usd: number;
@@ -178,7 +178,7 @@ export interface CheckingEvent {
   compile_s: number;
 }
 
-/** Why the source does not compile. */
+/** The reason for which the source does not compile. */
 export interface CompileFailureResponse {
   code: string;
   message: string;
@@ -206,7 +206,7 @@ export interface CostsResponse {
   simulated: boolean;
   credits_usd: number;
   total_usd: number;
-  /** The escrow: what the live VMs can still cost at most. */
+  /** The escrow: the most that the live VMs can still cost. */
   reserved_usd: number;
   remaining_usd: number;
   /** Charged to the VM pool, not to a submission: idle time and prewarming. */
@@ -215,9 +215,9 @@ export interface CostsResponse {
   by_meter: MeterCost[];
   by_day: DailyCost[];
   today: TodaysBudget;
-  /** The latest; null before the first. */
+  /** The latest reconciliation; null before the first. */
   audit: BillingReconciliationResponse | null;
-  /** From the ledger's full days; null with fewer than three of them. */
+  /** Based on full days in the ledger; null with fewer than three. */
   forecast: ForecastResponse | null;
 }
 
@@ -225,7 +225,7 @@ export interface CostsResponse {
 export interface CreditsResponse {
   credits_usd: number;
   spent_usd: number;
-  /** The escrow: what the live VMs can still cost at most. */
+  /** The escrow: the most that the live VMs can still cost. */
   reserved_usd: number;
   remaining_usd: number;
   /** The hourly rate of the live VMs. */
@@ -243,14 +243,14 @@ export interface DailyCost {
   cost_usd: number;
 }
 
-/** The cost of one day, UTC, by what the VMs did. */
+/** The cost of one day (UTC), by activity. */
 export interface DailyMeterCosts {
   day: string;
   cost_usd: number;
   meters: MeterCost[];
 }
 
-/** How an output differs from the reference. */
+/** The differences of an output from the reference. */
 export interface DebugInfo {
   max_difference: number | string;
   mean_difference: number | string;
@@ -258,7 +258,7 @@ export interface DebugInfo {
   grid: ErrorGrid | null;
 }
 
-/** One message of a compiler; line 0 has no place in the source. */
+/** One compiler message; line 0 means that it has no place in the source. */
 export interface DiagnosticResponse {
   line: number;
   column: number;
@@ -282,9 +282,9 @@ export interface ElementDifference {
 
 export type Endpoint = "xray" | "checker" | "benchmark" | "submit";
 
-/** Where an output is wrong, on a grid of at most 32 by 32 cells. */
+/** The errors of an output, on a grid of at most 32 by 32 cells. */
 export interface ErrorGrid {
-  /** Of the output. */
+  /** The shape of the output. */
   shape: number[];
   /** Rows of the matrix that the output is folded into. */
   height: number;
@@ -312,25 +312,25 @@ export interface FailedEvent {
   /** The version of the wire schema. */
   schema: number;
   status: "COMPILE_ERROR" | "WRONG_ANSWER" | "RUNTIME_ERROR" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "CANCELLED" | "RATE_LIMIT_EXCEEDED" | "BUDGET_EXCEEDED" | "ERROR";
-  /** A finer reason than `status`; stable. */
+  /** A more specific reason than `status`; stable. */
   code: string;
   message: string;
   /** What to do next; may be empty. */
   hint: string;
-  /** Of a WRONG_ANSWER. */
+  /** For a WRONG_ANSWER. */
   debug_info?: DebugInfo | null;
   /** The case that failed. */
   case?: string | null;
   passed_tests?: number | null;
   total_tests?: number | null;
   simulated?: boolean | null;
-  /** What the program printed. */
+  /** The program's output. */
   output?: string | null;
-  /** What the GPU's compiler reports, where it differs from the CPU's. */
+  /** The report of the GPU's compiler, if it differs from the CPU's. */
   target?: string | null;
-  /** On the CPU runtime: `exact` if a GPU has the same bits, or `approximate`. */
+  /** On the CPU runtime: `exact` if a GPU computes the same bits, or `approximate`. */
   fidelity?: string | null;
-  /** Which operations are approximate, why. */
+  /** Which operations are approximate, and why. */
   fidelity_reason?: string | null;
   cost_usd?: number | null;
   details: FailureDetails;
@@ -348,7 +348,7 @@ export interface FailureDetails {
   elements?: number;
   unwritten_elements?: number;
   tolerance?: AppliedTolerance | null;
-  /** What the program printed, by the name of the case. */
+  /** The program's output, by the name of the case. */
   output_by_case?: Record<string, string>;
 }
 
@@ -380,9 +380,9 @@ export interface Finding {
   case: string;
 }
 
-/** How long the credits last if future days resemble past days. */
+/** A forecast of how long the credits last, if future days resemble past days. */
 export interface ForecastResponse {
-  /** Full days that the forecast is based on; at most 56. */
+  /** The number of full days on which the forecast is based; at most 56. */
   days_seen: number;
   /** Cost of the next 30 days. */
   month_usd: Estimate;
@@ -390,15 +390,15 @@ export interface ForecastResponse {
   lasts_days: Estimate;
 }
 
-/** A VM that the provider has and that is not of this service: it is never touched, nor counted. */
+/** A VM of the provider that does not belong to this service. It is never touched or counted. */
 export interface ForeignVmResponse {
   name: string;
   /** The owner id of another Warmfront service; null if none has labelled it. */
   owner: string | null;
-  /** The dstack run that is on it, or was last. */
+  /** The current or last dstack run on it. */
   used_by: string;
   fleet: string | null;
-  /** The provider's own word. */
+  /** The status, as the provider names it. */
   status: string;
   hostname: string | null;
   backend: string | null;
@@ -454,7 +454,7 @@ export interface Latencies {
   warm: LatencyPercentiles;
 }
 
-/** Seconds from submit to verdict; null without any. */
+/** Seconds from submission to verdict; null if there are none. */
 export interface LatencyPercentiles {
   count: number;
   p50_s: number | null;
@@ -464,9 +464,9 @@ export interface LatencyPercentiles {
 
 /** A user's best accepted submission on one GPU. */
 export interface LeaderboardEntry {
-  /** 1 + the number of entries on the same GPU whose interval lies entirely below this one's. */
+  /** 1 + the number of entries on the same GPU whose interval is entirely below this one's. */
   rank: number;
-  /** Other entries on the same GPU have the same rank. */
+  /** Whether other entries on the same GPU have the same rank. */
   tied: boolean;
   user: string;
   gpu_type: string;
@@ -474,7 +474,7 @@ export interface LeaderboardEntry {
   avg_runtime_ms: number;
   /** 95% confidence interval of `avg_runtime_ms`, in ms; null if unknown, as in results of older releases. An unknown interval is ranked as 10% to either side. */
   ci: [number, number] | null;
-  /** The machine was too busy for a narrow interval. */
+  /** Whether the machine was too busy for a narrow interval. */
   noisy: boolean;
   avg_gflops: number | null;
   /** Roofline floor over the time, geometric mean over the cases; null on the CPU runtime. */
@@ -484,7 +484,7 @@ export interface LeaderboardEntry {
   finished_at: string | null;
 }
 
-/** Leaderboards of one problem, by rank. Results of the CPU runtime are listed apart. */
+/** Leaderboards of one problem, by rank. Results of the CPU runtime are listed separately. */
 export interface LeaderboardResponse {
   problem: string;
   items: LeaderboardEntry[];
@@ -520,21 +520,21 @@ export interface Machine {
 export interface MatrixFormResponse {
   form: string;
   instructions: number;
-  /** Of one instruction, for the whole wave. */
+  /** FLOPs of one instruction, for the whole wave. */
   flops: number;
-  /** For which one instruction occupies the matrix core, if published. */
+  /** Cycles for which one instruction occupies the matrix core, if published. */
   cycles: number | null;
-  /** Of the loop's FLOPs, those of the vector ALU included. */
+  /** Share of the loop's FLOPs, including those of the vector ALU. */
   share: number;
 }
 
-/** The matrix instructions of the loop that has the most of them, or of the kernel if no loop has any. */
+/** The matrix instructions of the loop with the most of them, or of the kernel if no loop has any. */
 export interface MatrixUsageResponse {
   line: number | null;
   forms: MatrixFormResponse[];
-  /** Of the vector ALU in the same loop, per wave. */
+  /** FLOPs of the vector ALU in the same loop, per wave. */
   vector_flops: number;
-  /** Independent sums, each in registers of its own. */
+  /** Independent sums, each in its own registers. */
   accumulators: number;
   matrix_cycles: number | null;
   issue_cycles: number;
@@ -544,13 +544,13 @@ export interface MatrixUsageResponse {
 
 export type Meter = "PROVISIONING" | "WORK" | "IDLE";
 
-/** What was billed while VMs were in one phase. */
+/** The cost of one activity of VMs. */
 export interface MeterCost {
   meter: Meter;
   cost_usd: number;
 }
 
-/** The headline metrics, and the figures behind them. */
+/** The headline metrics, with detailed figures. */
 export interface MetricsDetailResponse {
   total_cost_usd: number;
   remaining_credits_usd: number;
@@ -581,7 +581,7 @@ export interface MetricsResponse {
   active_vms: number;
 }
 
-/** How many waves fit on a compute unit, and what limits them. */
+/** The number of waves that fit on a compute unit, and the resource that limits it. */
 export interface OccupancyResponse {
   waves_per_simd: number;
   waves_per_cu: number;
@@ -589,7 +589,7 @@ export interface OccupancyResponse {
   limited_by: string;
 }
 
-/** The smallest change of one resource that lets more waves run. */
+/** The smallest change of one resource that allows more waves to run. */
 export interface OccupancyStepResponse {
   resource: string;
   change: number;
@@ -623,11 +623,11 @@ export interface OperationsChangedMessage {
   data: string;
 }
 
-/** The whole service at one moment. */
+/** A snapshot of the whole service. */
 export interface OperationsResponse {
   /** The service's clock; every other time is measured by it. */
   now: string;
-  /** Where the timelines begin. */
+  /** The beginning of the timelines. */
   since: string;
   /** Costs are simulated; no money was spent. */
   simulated: boolean;
@@ -647,14 +647,14 @@ export interface OperationsResponse {
   money: CreditsResponse;
   /** The last 31 days. */
   costs_by_day: DailyMeterCosts[];
-  /** The last 31 days; only the caller, unless an operator. */
+  /** The last 31 days; only the caller's, unless the caller is an operator. */
   costs_by_user: UserCost[];
   tasks: TaskSummary;
-  /** From submit to verdict. */
+  /** From submission to verdict. */
   latencies_s: Latencies;
 }
 
-/** The forecast at one number of tasks per day. */
+/** The forecast for one pace, in tasks per day. */
 export interface PaceForecast {
   tasks_per_day: number;
   /** Where the replayed arrivals come from. */
@@ -674,10 +674,10 @@ export interface PaceForecastListResponse {
   items: PaceForecast[];
 }
 
-/** What a keep-warm policy would have cost. */
+/** The cost under a keep-warm policy. */
 export interface PolicyCost {
   policy: string;
-  /** One VM that knows every arrival in advance: computed, not replayed. */
+  /** Whether this is the optimum, which knows every arrival: computed, not replayed. */
   best: boolean;
   usd: number;
   wait_mean_s: number;
@@ -739,7 +739,7 @@ export interface ProblemListResponse {
   items: ProblemResponse[];
 }
 
-/** A problem as it is listed. */
+/** A problem, as shown in lists. */
 export interface ProblemResponse {
   slug: string;
   title: string;
@@ -773,10 +773,10 @@ export interface ProvisioningEvent {
   eta_s: number | null;
 }
 
-/** Why no VM with a GPU type is provisioned at this moment. */
+/** The reason for which no VM with a GPU type is being provisioned. */
 export interface ProvisioningProblemResponse {
   gpu_type: string;
-  /** The circuit breaker is open: submissions fail at once. Otherwise they wait for a VM. */
+  /** Whether the circuit breaker is open, so that submissions fail. Otherwise they wait. */
   open: boolean;
   kind: FailureKind;
   reason: string;
@@ -785,11 +785,11 @@ export interface ProvisioningProblemResponse {
   since: string;
   /** When a VM is requested again, if a submission waits for one. */
   retry_at: string;
-  /** VMs in a row that could not be provisioned. */
+  /** The number of consecutive VMs that could not be provisioned. */
   failures: number;
 }
 
-/** The GPU types for which no VM is provisioned at this moment. */
+/** The GPU types for which no VM is being provisioned. */
 export interface ProvisioningResponse {
   now: string;
   problems: ProvisioningProblemResponse[];
@@ -807,7 +807,7 @@ export interface QueueEntry {
   endpoint: Endpoint | null;
 }
 
-/** The quote of a submission at the moment it is queued. */
+/** The quote of a submission when it is queued. */
 export interface QueueQuote {
   vm_state: VMStart;
   wait_s: number;
@@ -821,7 +821,7 @@ export interface QueueResponse {
   items: QueueEntry[];
 }
 
-/** Why a submission would be rejected now. */
+/** The reason for which a submission would be rejected. */
 export interface QuoteRefusal {
   code: string;
   detail: string;
@@ -839,20 +839,20 @@ export interface QuoteResponse {
   vm_state: VMStart | null;
   /** How many submissions are ahead in the queue. */
   position: number;
-  /** Until it starts to run. */
+  /** Seconds until it starts to run. */
   wait_s: number;
-  /** Until its verdict. */
+  /** Seconds until its verdict. */
   total_s: number;
   cost_usd: number;
   /** Probability that a VM is ready if the submission is sent within the next minutes. */
   warm_chance: number;
-  /** It would run on the CPU runtime, and costs are simulated. */
+  /** Whether it would run on the CPU runtime with simulated costs. */
   simulated: boolean;
   /** Null if the submission would be accepted. */
   refusal: QuoteRefusal | null;
 }
 
-/** Whether the service can accept and run submissions. */
+/** The readiness of the service to accept and run submissions. */
 export interface ReadinessResponse {
   status: "ready" | "not ready";
   provider: string;
@@ -860,7 +860,7 @@ export interface ReadinessResponse {
   reasons: string[];
 }
 
-/** What was judged, with what and where. */
+/** The facts of a receipt: the source, the toolchain and the machine. */
 export interface Receipt {
   warmfront: string;
   problem: string;
@@ -891,7 +891,7 @@ export interface ReceiptCase {
   timed: boolean;
 }
 
-/** The least time that the problem's largest case can take on the GPU. */
+/** The minimum time of the problem's largest case on the GPU. */
 export interface RooflineResponse {
   gpu: string;
   case: string;
@@ -918,14 +918,14 @@ export interface SigningKeyResponse {
   algorithm: "Ed25519";
   /** The 32 bytes of the key, in base64. */
   public_key: string;
-  /** The same key, as OpenSSL reads it. */
+  /** The same key in PEM format, as used by OpenSSL. */
   pem: string;
   created_at: string | null;
   /** When another key replaced it; its receipts remain valid. Null while it signs. */
   retired_at: string | null;
 }
 
-/** The source that was submitted. */
+/** The submitted source. */
 export interface SourceResponse {
   id: string;
   file_name: string;
@@ -961,14 +961,14 @@ export interface SubmissionDetailResponse {
   vm_id: string | null;
   attempts: number;
   cancel_requested: boolean;
-  /** It ran on the CPU runtime, so its times are not a GPU's. */
+  /** Whether it ran on the CPU runtime, so that its times are not a GPU's. */
   simulated: boolean;
   cost_usd: number | null;
   /** Geometric mean over the timed cases. */
   avg_runtime_ms: number | null;
   /** 95% confidence interval of `avg_runtime_ms`, in ms; null if unknown. */
   avg_ci: [number, number] | null;
-  /** The machine was too busy for a narrow interval. */
+  /** Whether the machine was too busy for a narrow interval. */
   noisy: boolean;
   avg_gflops: number | null;
   last_event_id: number;
@@ -977,7 +977,7 @@ export interface SubmissionDetailResponse {
   result: SubmissionEvent | null;
 }
 
-/** One event of a submission; `status` says which. */
+/** One event of a submission; `status` is its kind. */
 export type SubmissionEvent = InQueueEvent | ProvisioningEvent | WaitingEvent | VMFailedEvent | VMReadyEvent | XrayEvent | CompilingEvent | CheckingEvent | TestResultEvent | CheckedEvent | BenchmarkingEvent | BenchmarkResultEvent | BenchmarkedEvent | AcceptedEvent | FailedEvent;
 
 /** One message of a submission's event stream, as server-sent events frame it. */
@@ -1015,14 +1015,14 @@ export interface SubmissionResponse {
   vm_id: string | null;
   attempts: number;
   cancel_requested: boolean;
-  /** It ran on the CPU runtime, so its times are not a GPU's. */
+  /** Whether it ran on the CPU runtime, so that its times are not a GPU's. */
   simulated: boolean;
   cost_usd: number | null;
   /** Geometric mean over the timed cases. */
   avg_runtime_ms: number | null;
   /** 95% confidence interval of `avg_runtime_ms`, in ms; null if unknown. */
   avg_ci: [number, number] | null;
-  /** The machine was too busy for a narrow interval. */
+  /** Whether the machine was too busy for a narrow interval. */
   noisy: boolean;
   avg_gflops: number | null;
   last_event_id: number;
@@ -1063,7 +1063,7 @@ export interface TaskSummary {
   warm_reuses: number;
   /** Total cost divided by the completed tasks. */
   cost_usd: number | null;
-  /** Average charge of cold starts: their work, and a boot where it was quoted. */
+  /** Average charge of cold starts: their work, and a boot if it was quoted. */
   cold_cost_usd: number | null;
   /** Average charge of warm reuses: their work; idle time is charged to the VM pool. */
   warm_cost_usd: number | null;
@@ -1081,12 +1081,12 @@ export interface TestResultEvent {
   total_tests: number;
 }
 
-/** What a VM did during an interval. */
+/** The activity of a VM during an interval. */
 export interface TimelineSegmentResponse {
   meter: Meter;
   started_at: string;
   ended_at: string;
-  /** The interval has not ended. */
+  /** Whether the interval has not ended. */
   open: boolean;
   /** Visible to its owner and to operators. */
   submission_id: string | null;
@@ -1113,7 +1113,7 @@ export interface Timing {
   missing_guarantees?: string[];
 }
 
-/** What the caller has spent today, UTC, and may spend. */
+/** The caller's spending today (UTC), and its limit. */
 export interface TodaysBudget {
   user: string;
   spent_usd: number;
@@ -1125,12 +1125,12 @@ export interface TodaysBudget {
 
 /** The cost of one user. */
 export interface UserCost {
-  /** Null: the VM pool, which is charged for idle time and prewarming. */
+  /** Null for the VM pool, which is charged for idle time and prewarming. */
   user: string | null;
   cost_usd: number;
 }
 
-/** A VM that was provisioned for the submission, or that ran it, cannot be used; it waits for another. */
+/** A VM that was provisioned for the submission, or ran it, cannot be used; it waits for another. */
 export interface VMFailedEvent {
   /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
   id: number;
@@ -1170,7 +1170,7 @@ export type VMStart = "COLD_START" | "WARM_REUSE";
 
 export type VMState = "PROVISIONING" | "WARM" | "BUSY" | "IDLE" | "SHUTTING_DOWN" | "TERMINATED" | "FAILED";
 
-/** What a VM has done before an attempt begins. */
+/** The usage of a VM before an attempt begins. */
 export interface VMUsage {
   tasks_done: number;
   age_s: number;
@@ -1195,10 +1195,10 @@ export interface VmDetailResponse {
   gpu_count: number;
   /** How many submissions it judges at once, each on its own GPU. */
   slots: number;
-  /** How many of them judge a submission now. */
+  /** How many slots are judging a submission. */
   slots_used: number;
   state: VMState;
-  /** It has no GPU, and costs are simulated. */
+  /** Whether it has no GPU, and its costs are simulated. */
   simulated: boolean;
   created_at: string;
   /** When billing began. */
@@ -1212,7 +1212,7 @@ export interface VmDetailResponse {
   /** The cloud's own id of the machine. */
   machine_id: string | null;
   tasks_done: number;
-  /** Until now, with the interval that is still open. */
+  /** Until now, including the interval that is still open. */
   cost_usd: number;
   /** Its share of the escrow. */
   reserved_usd: number;
@@ -1220,7 +1220,7 @@ export interface VmDetailResponse {
   reason: string;
   /** The submissions that run on it. */
   tasks: VmTask[];
-  /** Its GPUs, as they describe themselves; empty until it has answered. */
+  /** Its GPUs, as the devices report them; empty until its listener has responded. */
   devices: VmDevice[];
   /** Checked before it was ready and after every crash; null without a GPU. */
   gpu_health: VmHealth | null;
@@ -1228,7 +1228,7 @@ export interface VmDetailResponse {
   intervals: BilledInterval[];
 }
 
-/** A GPU of a VM, or a partition of one, as it describes itself. */
+/** A GPU of a VM, or a partition of one, as the device reports it. */
 export interface VmDevice {
   arch: string;
   name: string;
@@ -1256,7 +1256,7 @@ export interface VmHealthCheck {
   detail: string;
   /** What to do if the check failed. */
   remedy: string;
-  /** A VM that fails it is released; otherwise it is advice. */
+  /** Whether a VM that fails the check is released; otherwise the check is advisory. */
   required: boolean;
 }
 
@@ -1278,10 +1278,10 @@ export interface VmResponse {
   gpu_count: number;
   /** How many submissions it judges at once, each on its own GPU. */
   slots: number;
-  /** How many of them judge a submission now. */
+  /** How many slots are judging a submission. */
   slots_used: number;
   state: VMState;
-  /** It has no GPU, and costs are simulated. */
+  /** Whether it has no GPU, and its costs are simulated. */
   simulated: boolean;
   created_at: string;
   /** When billing began. */
@@ -1295,7 +1295,7 @@ export interface VmResponse {
   /** The cloud's own id of the machine. */
   machine_id: string | null;
   tasks_done: number;
-  /** Until now, with the interval that is still open. */
+  /** Until now, including the interval that is still open. */
   cost_usd: number;
   /** Its share of the escrow. */
   reserved_usd: number;
@@ -1303,7 +1303,7 @@ export interface VmResponse {
   reason: string;
   /** The submissions that run on it. */
   tasks: VmTask[];
-  /** Its GPUs, as they describe themselves; empty until it has answered. */
+  /** Its GPUs, as the devices report them; empty until its listener has responded. */
   devices: VmDevice[];
   /** Checked before it was ready and after every crash; null without a GPU. */
   gpu_health: VmHealth | null;
@@ -1312,7 +1312,7 @@ export interface VmResponse {
 /** A submission that runs on a VM. Users see only `since` for submissions that are not theirs. */
 export interface VmTask {
   since: string;
-  /** The slot of the VM that it has to itself, from 0. */
+  /** The number of its slot on the VM, from 0. */
   slot: number;
   /** Visible to its owner and to operators. */
   submission_id: string | null;
@@ -1472,7 +1472,7 @@ export interface XrayKernelResponse {
   matrix: MatrixUsageResponse | null;
 }
 
-/** What the compiler for the GPU reports about a source. */
+/** The report of the GPU's compiler about a source. */
 export interface XrayReportResponse {
   arch: string;
   gpu: string;
@@ -1483,7 +1483,7 @@ export interface XrayReportResponse {
   findings: XrayFindingResponse[];
   roofline: RooflineResponse | null;
   failure: CompileFailureResponse | null;
-  /** What limits the accuracy of the figures, or why there are none. */
+  /** Limits of the figures' accuracy, or why there are no figures. */
   notes: string[];
 }
 

@@ -1,4 +1,4 @@
-"""Assembles the HTTP application: routes and middleware around a `ServiceContext`."""
+"""Assemble the HTTP application: routes and middleware around a `ServiceContext`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def create_app(service: ServiceContext) -> FastAPI:
     The caller owns the components in `service`: it starts them before the application serves requests and
     stops them afterwards.
     """
-    # FastAPI's documentation pages load scripts from another site, which would run with this origin's rights.
+    # FastAPI's documentation pages load scripts from another site, which would run with this origin's
+    # permissions.
     app = FastAPI(
         title="Warmfront",
         version=warmfront.__version__,

@@ -1,8 +1,8 @@
-"""Authentication: finds the user behind a request, or rejects the request with 401 or 403.
+"""Authentication: find the user behind a request, or reject the request with 401 or 403.
 
 An API key belongs to a user. If no key was ever created and the service is bound to loopback, there is one
-user, `local`, with an operator's rights; revoking the last key does not bring that user back. Another site's
-page could use a browser on the same machine to act as that user, so requests without a key are also
+user, `local`, with an operator's permissions; revoking the last key does not restore that user. A page of
+another site could use a browser on the same machine to act as that user, so requests without a key are also
 protected against CSRF and DNS rebinding.
 """
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from warmfront.api.context import ServiceContext
 
-#: Protected paths. Health checks and the OpenAPI document are public, for monitoring and for tools; so are
-#: the keys that receipts are verified with.
+#: Protected paths. Health checks, the OpenAPI document and the keys to verify receipts are public, for
+#: monitoring and tools.
 _PROTECTED = re.compile(r"/api/amd(/|$)|/metrics/?$")
 _PUBLIC = frozenset({"/api/amd/health", "/api/amd/ready", "/api/amd/keys"})
 
@@ -49,7 +49,7 @@ class Caller:
         return self.role is Role.OPERATOR
 
     def may_see(self, owner: str | None) -> bool:
-        """Return whether the caller may see what belongs to `owner`."""
+        """Return whether the caller may see the data of `owner`."""
         return self.is_operator or owner == self.user
 
 
@@ -57,7 +57,7 @@ LOCAL = Caller(user="local", role=Role.OPERATOR)
 
 
 class AuthMiddleware:
-    """Adds the `Caller` to the scope of a request to a protected path, or responds with 401 or 403."""
+    """Middleware that adds the `Caller` to requests for protected paths, or responds with 401 or 403."""
 
     def __init__(self, app: ASGIApp, service: ServiceContext) -> None:
         self._app = app
@@ -98,7 +98,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _bearer_secret(header: str | None) -> str | None:
-    """Return the API key of a request; reject text that cannot be a key without asking the store."""
+    """Return the API key of a request; reject text that cannot be a key without a database query."""
     if header is None:
         return None
     scheme, _, secret = header.partition(" ")
@@ -111,7 +111,7 @@ def _reject_dns_rebinding(headers: Headers) -> None:
     """Reject a Host header that does not name this machine.
 
     In a DNS rebinding attack, another site's name is resolved to 127.0.0.1, so that the browser treats this
-    service as part of that site. The Host header still has the site's name.
+    service as part of that site. The Host header still contains the site's name.
     """
     host = _host_name(f"//{headers.get('host', '')}")
     if host not in _LOCAL_NAMES:
@@ -124,7 +124,7 @@ def _reject_dns_rebinding(headers: Headers) -> None:
 def _reject_csrf(method: str, headers: Headers) -> None:
     """Reject a cross-site request that changes something (CSRF).
 
-    Browsers send the Origin header with every such request, and a page cannot forge it.
+    Browsers send the Origin header with every such request, and no page can forge it.
     """
     origin = headers.get("origin")
     if method not in {"GET", "HEAD"} and origin is not None and _host_name(origin) not in _LOCAL_NAMES:

@@ -1,6 +1,6 @@
-"""The components that the HTTP service uses, and what it needs from each.
+"""The components that the HTTP service uses, and the methods that it needs.
 
-`warmfront serve` creates them. Nothing in here opens, starts or stops a component.
+`warmfront serve` creates them. This module does not open, start or stop components.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Orchestrator(Protocol):
         """Store the submission with its first event, within the quotas and caps of its owner."""
 
     async def cancel(self, submission_id: str) -> Submission:
-        """End the submission and wait until its sandbox is gone.
+        """End the submission and wait until its sandbox is destroyed.
 
         Raises `Conflict` if the submission already has a verdict.
         """
 
     async def run_xray(self, user: str, make_xray: Callable[[], Awaitable[T]]) -> T:
-        """Make an X-ray that is no submission's when it is this user's turn; a cancellation drops it."""
+        """Make an X-ray without a submission when it is this user's turn. It can be cancelled."""
 
     def quote(self, gpu: str, owner: str) -> Quote:
         """Return the expected wait and cost of a submission that this owner sends now."""
@@ -69,7 +69,7 @@ class Orchestrator(Protocol):
         """Return how much of the credits is spent, reserved and left."""
 
     def slots(self) -> tuple[int, int]:
-        """Return how many slots of ready VMs judge a submission, and how many there are."""
+        """Return how many slots of ready VMs are in use, and how many there are."""
 
     def queue_length(self) -> int:
         """Return the number of submissions that wait for a VM."""
@@ -80,23 +80,23 @@ class EventSource(Protocol):
 
     @property
     def changes(self) -> ChangeNotifier:
-        """Notified of every write."""
+        """The notifier that is called after every write."""
 
     def follow(self, submission_id: str, after: int = 0) -> AsyncIterator[StoredEvent]:
-        """Yield the events after id `after`: first the stored ones, then live ones, until the verdict."""
+        """Yield the events after the id `after` until the verdict: first stored events, then live ones."""
 
 
 class XrayFunction(Protocol):
-    """Runs the X-ray in a sandbox, outside the event loop."""
+    """A function that makes an X-ray in a sandbox, outside the event loop."""
 
     async def __call__(
         self, source: str, *, arch: str, problem: Problem | None, dtype: Dtype | None
     ) -> XrayReport:
-        """Return the report of a source, also of one that does not compile."""
+        """Return the report of a source, even if it does not compile."""
 
 
 async def _assume_storage() -> None:
-    """Accept any storage: for a service whose store is not on a disk."""
+    """Accept any storage. For a service whose store is not on a disk."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,9 +109,9 @@ class ServiceContext:
     log: EventSource
     provider: Provider
     clock: Clock
-    new_id: Callable[[str], str]  #: prefix → an unguessable id
+    new_id: Callable[[str], str]  #: returns an unguessable id with this prefix
     xray: XrayFunction  #: for `POST /api/amd/xray`
     billing_reconciler: BillingReconciler | None = None
-    signing_keys: Keyring | None = None  #: None: ACCEPTED submissions have no receipt
+    signing_keys: Keyring | None = None  #: None for a service without receipts
     #: Raises `InfrastructureError` if the data directory cannot be written, or is almost full.
     check_storage: Callable[[], Awaitable[object]] = _assume_storage

@@ -12,7 +12,7 @@ from warmfront.api.open_streams import OpenStreams
 from warmfront.api.validation import ProblemCatalogue
 
 
-# Coroutines, although they await nothing: FastAPI runs plain functions in a thread pool on every request.
+# Coroutines although they do not await: FastAPI runs plain functions in a thread pool on every request.
 async def _service(request: Request) -> ServiceContext:
     return cast("ServiceContext", request.app.state.service)
 
@@ -34,7 +34,7 @@ async def _streams(request: Request) -> OpenStreams:
 #: The components of the service.
 ServiceDep = Annotated[ServiceContext, Depends(_service)]
 
-#: The problems that can be submitted to.
+#: The problems of this service.
 ProblemsDep = Annotated[ProblemCatalogue, Depends(_problems)]
 
 #: The authenticated user.

@@ -1,4 +1,4 @@
-"""Work that is dropped when its client disconnects, because only the client's response needs it."""
+"""Cancel work when its client disconnects, if only the client's response needs it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ClientDisconnected(Exception):
 
 
 async def run_while_connected(receive: Receive, work: Coroutine[object, object, T]) -> T:
-    """Run the work and return its result; cancel it when the client disconnects.
+    """Run the work and return its result; cancel it if the client disconnects.
 
     The body of the request must have been read.
 

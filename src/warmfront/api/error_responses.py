@@ -1,6 +1,6 @@
 """Error responses: `application/problem+json` (RFC 9457) with a stable code and a hint.
 
-Every response that is not a success is created here, so that all have the same shape.
+Every error response is created here, so that all have the same structure.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MEDIA_TYPE = "application/problem+json"
 #: The `Retry-After` of a 503 response.
 RETRY_AFTER_S = 5
 
-#: HTTP status by error class; the nearest class in an error's MRO decides.
+#: HTTP status by error class; the nearest class in the MRO of an error is used.
 _STATUS: dict[type[errors.WarmfrontError], int] = {
     errors.WarmfrontError: 500,
     errors.UsageError: 422,
@@ -64,7 +64,7 @@ BODY_TOO_LARGE_HINT = (
 _QUOTED_CHARS = 80
 
 
-#: A quoted path, a URL, or a path: what the detail of a failure must not reveal about the service's machine.
+#: A quoted path, a URL, or a path: failure details must not reveal them to clients.
 _PLACE = re.compile(r"""(?P<quote>['"])~?/[^'"]*(?P=quote)|\b\w+://\S+|[\w.~+-]*/[^\s'",;:()]+""")
 
 
@@ -77,7 +77,7 @@ class InvalidField(errors.BadRequest):
 
 
 class InvalidText(errors.BadRequest):
-    """A request field holds text that is not allowed; the message says why."""
+    """A request field contains text that is not allowed; the message says why."""
 
     def __init__(self, field: str, message: str, *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
@@ -85,13 +85,13 @@ class InvalidText(errors.BadRequest):
 
 
 def quote_value(value: object) -> str:
-    """Quote a value for a message: escaped, and cut to a readable length."""
+    """Quote a value for a message, escaped and truncated to a readable length."""
     text = repr(value)
     return text if len(text) <= _QUOTED_CHARS else f"{text[:_QUOTED_CHARS]}…"
 
 
 def without_places(text: str) -> str:
-    """Return the text of an infrastructure error without file paths and addresses; the log has them.
+    """Return the text of an infrastructure error without file paths and addresses, which are in the log.
 
     Example:
         >>> without_places("The database /var/lib/warmfront/warmfront.db is unavailable: disk full")
@@ -110,7 +110,7 @@ def problem_response(
     headers: Mapping[str, str] | None = None,
     **members: object,
 ) -> Response:
-    """Return an error response; `members` are further members of the problem object."""
+    """Return an error response; `members` are additional members of the problem object."""
     body: dict[str, Any] = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -149,7 +149,7 @@ def error_response(error: errors.WarmfrontError) -> Response:
 
 
 def internal_error(error: Exception, request: str) -> Response:
-    """Log an unhandled exception under a random id and return a 500 response that has only the id."""
+    """Log an unhandled exception with a random id and return a 500 response with only the id."""
     error_id = f"err_{secrets.token_hex(6)}"
     logger.error("unhandled exception %s in %s", error_id, request, exc_info=error)
     return problem_response(

@@ -1,7 +1,7 @@
 """Server-sent events with backpressure.
 
-A stream holds one event at a time: the next is fetched after the client's connection has accepted the last. A
-slow or disconnected client therefore costs other clients nothing.
+A stream holds one event at a time: the next is fetched after the client's connection has accepted the last.
+So a slow or disconnected client does not affect other clients.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "text/event-stream"
 
-#: Proxies close connections that are silent for about a minute.
+#: Proxies close connections that are idle for about a minute.
 KEEP_ALIVE_S = 15.0
 
 #: A comment has no id, so it does not change the client's Last-Event-ID.
 _KEEP_ALIVE = b": keep-alive\n\n"
 
-#: The last line of a stream whose key was revoked. Its client reconnects, and gets 401 with the reason.
+#: The last line of a stream whose key was revoked. The client reconnects, and gets 401 with the reason.
 _REVOKED = b": closed: the API key is revoked\n\n"
 #: How long the client of a revoked key may take to accept that line.
 _REVOKED_S = 5.0
@@ -46,7 +46,7 @@ _HEADERS = {
 
 
 class EventStream(Response):
-    """A response that sends events until the last one, or the client disconnects, or its key is revoked."""
+    """A response that sends events until the last one, a disconnect, or the revocation of its key."""
 
     media_type = MEDIA_TYPE
 
@@ -98,7 +98,7 @@ class EventStream(Response):
             async for event in self._events:
                 await channel.send(encode(event))
         except WarmfrontError as error:
-            # The status is already sent. The client reconnects with Last-Event-ID and gets the error then.
+            # The status was already sent. The client gets the error when it reconnects with Last-Event-ID.
             logger.warning("closing an event stream: %s: %s", error.code, error.message)
         finally:
             close = getattr(self._events, "aclose", None)
@@ -129,7 +129,7 @@ class _Channel:
 
 
 async def _keep_alive(channel: _Channel, every_s: float) -> None:
-    """Send a comment whenever nothing was sent for `every_s` seconds."""
+    """Send a comment after every `every_s` seconds without data."""
     while True:
         last_sent_at = channel.last_sent_at
         await asyncio.sleep(last_sent_at + every_s - channel.time())

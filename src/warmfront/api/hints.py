@@ -21,5 +21,5 @@ _HINTS: Mapping[type[errors.WarmfrontError], str] = {
 
 
 def api_hint(error: errors.WarmfrontError) -> str:
-    """Return what an HTTP client can do about an error; empty if there is nothing to say."""
+    """Return the hint of an error for HTTP clients; empty if there is none."""
     return errors.hint_for(error, _HINTS)

@@ -1,6 +1,6 @@
-"""Ranks accepted submissions. Nothing is ranked before something else unless their intervals are separate.
+"""Rank accepted submissions. A submission ranks ahead of another only if their intervals do not overlap.
 
-No queries here.
+This module makes no queries.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ class RankedSubmission:
 
     submission: Submission
     rank: int  #: 1 + the number of submissions that are certainly faster
-    tied: bool  #: others have the same rank
+    tied: bool  #: whether others have the same rank
 
 
 def rank_submissions(submissions: Sequence[Submission]) -> list[RankedSubmission]:
     """Rank submissions by the intervals of their times, best rank first.
 
-    The rank of a submission is 1 + the number of submissions whose interval lies entirely below its own. So
-    submissions whose intervals overlap pairwise share a rank, and a noisy time, whose interval is wide, is
-    neither ahead nor behind by its median. Within a rank, noisy times are last.
+    The rank of a submission is 1 + the number of submissions whose interval is entirely below its own. So
+    submissions whose intervals all overlap share a rank, and the median of a noisy time, whose interval is
+    wide, does not decide its rank. Within a rank, noisy times come last.
 
     Args:
-        submissions: with a time each, on the same GPU.
+        submissions: submissions with times on the same GPU.
     """
     intervals = [_possible_ms(submission) for submission in submissions]
     upper_ends = sorted(high for _, high in intervals)

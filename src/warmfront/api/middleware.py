@@ -1,7 +1,7 @@
 """ASGI middleware around the whole application: access log, version check, body limit.
 
-Plain ASGI rather than Starlette's `BaseHTTPMiddleware`, because thousands of event streams pass through:
-nothing is buffered and no request needs a task of its own.
+It is plain ASGI rather than Starlette's `BaseHTTPMiddleware`, because thousands of event streams pass through
+it: nothing is buffered and no request needs an additional task.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ access_log = logging.getLogger("warmfront.access")
 MAX_BODY_BYTES = 512 * 1024
 
 _VERSION = (VERSION_HEADER.lower().encode(), str(SCHEMA_VERSION).encode())
-#: A browser must not run as a script what was sent as JSON or as an event stream.
+#: A browser must not run JSON or an event stream as a script.
 _NO_SNIFF = (b"x-content-type-options", b"nosniff")
 _SUPPORTED = frozenset(str(version) for version in SUPPORTED_VERSIONS)
 
 
 class AccessLogMiddleware:
-    """The outermost middleware: logs every request and turns an unhandled exception into a 500 response.
+    """The outermost middleware, which logs every request and turns unhandled exceptions into 500 responses.
 
     It also adds the version header and `X-Content-Type-Options`, so that every response has both.
     """
@@ -61,7 +61,7 @@ class AccessLogMiddleware:
 
 
 class _ResponseRecorder:
-    """Adds the headers of every response and remembers the status."""
+    """A `send` function that adds the common headers to a response and records its status."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -78,7 +78,7 @@ class _ResponseRecorder:
 
 
 class VersionMiddleware:
-    """Rejects requests for a version of the wire schema that the service does not support."""
+    """Middleware that rejects requests for unsupported versions of the wire schema."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -104,7 +104,7 @@ def _unsupported_version(version: str) -> ASGIApp:
 
 
 class BodyLimitMiddleware:
-    """Rejects request bodies that are larger than `MAX_BODY_BYTES`, without reading the rest."""
+    """Middleware that rejects request bodies larger than `MAX_BODY_BYTES`, without reading the rest."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -120,7 +120,7 @@ class BodyLimitMiddleware:
 
 
 class _LimitedReceive:
-    """Counts the bytes of a chunked body and raises 413 above the limit."""
+    """A `receive` function that counts the bytes of a chunked body and raises 413 above the limit."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive

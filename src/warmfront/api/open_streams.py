@@ -1,7 +1,7 @@
-"""The open event streams: how many each user may have, and which of them must end because a key was revoked.
+"""The open event streams: limit their number per user, and end those whose key was revoked.
 
-`warmfront keys revoke` writes to the database from another process, so revocations are found by a query, one
-for all streams, at intervals. Nothing is queried while no stream is open.
+`warmfront keys revoke` writes to the database from another process, so one periodic query for all streams
+finds revocations. There are no queries while no stream is open.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REVOCATION_CHECK_S = 5.0
 
 
 class TooManyStreams(RateLimitExceeded):
-    """The user has as many event streams open as are allowed."""
+    """The user has too many open event streams."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(
@@ -35,7 +35,7 @@ class TooManyStreams(RateLimitExceeded):
 
 
 class OpenStream:
-    """The place of one event stream; `close` gives it back."""
+    """One open event stream, which counts against the limit until `close`."""
 
     def __init__(self, owner: OpenStreams, caller: Caller) -> None:
         self.caller = caller
@@ -43,12 +43,12 @@ class OpenStream:
         self._owner = owner
 
     def close(self) -> None:
-        """Give the place back. Idempotent."""
+        """Remove the stream from the count. Idempotent."""
         self._owner.forget(self)
 
 
 class OpenStreams:
-    """Counts the open streams of each user, and tells streams whose key was revoked to end."""
+    """The count of open streams per user, and a check that ends streams whose key was revoked."""
 
     def __init__(self, service: ServiceContext) -> None:
         self._service = service
@@ -57,10 +57,10 @@ class OpenStreams:
         self._watcher: asyncio.Task[None] | None = None
 
     def open(self, caller: Caller) -> OpenStream:
-        """Take a place for a stream of this caller.
+        """Count a new stream of this caller.
 
         Raises:
-            TooManyStreams: the user has no place left.
+            TooManyStreams: the user has reached the limit.
         """
         limit = self._service.settings.streams_per_user
         if self._count[caller.user] >= limit:
@@ -90,11 +90,11 @@ class OpenStreams:
             try:
                 await self._end_revoked()
             except Exception:  # the edge of a task: streams must not outlive their keys because of one error
-                logger.exception("cannot look for revoked keys; checking again in %g s", REVOCATION_CHECK_S)
+                logger.exception("cannot query revoked keys; retrying in %g s", REVOCATION_CHECK_S)
 
     async def _end_revoked(self) -> None:
         active = await self._service.store.active_key_ids()
-        # The local user has no key, and exists only if there never was one.
+        # The local user has no key, and exists only if no key was ever created.
         local_is_valid = not active and not await self._service.store.has_any_key()
         for stream in list(self._open):
             key_id = stream.caller.key_id

@@ -1,4 +1,4 @@
-"""Completes the OpenAPI document that FastAPI generates: error responses, event streams and API keys."""
+"""Complete the OpenAPI document that FastAPI generates: error responses, event streams and API keys."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ EVENT_STREAM = _event_stream(
 #: The response of a route that streams changes of the service.
 CHANGE_STREAM = _event_stream(
     OperationsChangedMessage,
-    "One event immediately, then one per change, at most two per second. The stream does not end by itself.",
+    "One event immediately, then one per change, at most two per second. The stream does not end on its own.",
     "id: 1\nevent: CHANGED\n"
     'data: {"id":1,"time":"2026-01-31T12:00:00.000Z","schema":1,"status":"CHANGED","pool":{"IDLE":1},'
     '"queue_length":0,"tasks_done":{"vm_1":3},"deadlines":{"vm_1":"2026-01-31T12:10:00.000Z"},'

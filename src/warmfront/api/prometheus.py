@@ -29,7 +29,7 @@ def exposition(orchestrator: Orchestrator, totals: Totals, *, simulated: bool) -
 
 
 class _Collector:
-    """Collects the metrics of one moment for the Prometheus client library."""
+    """A collector of current metrics for the Prometheus client library."""
 
     def __init__(self, orchestrator: Orchestrator, totals: Totals, *, simulated: bool) -> None:
         self._orchestrator = orchestrator
@@ -45,7 +45,7 @@ class _Collector:
         budget = self._orchestrator.budget_status()
         amounts = {
             "warmfront_spent_usd": ("Dollars spent, from the ledger.", budget.spent_usd),
-            "warmfront_reserved_usd": ("What the live VMs can still cost at most.", budget.reserved_usd),
+            "warmfront_reserved_usd": ("The most that the live VMs can still cost.", budget.reserved_usd),
             "warmfront_credits_usd": ("Credits in dollars: the hard limit.", budget.credits_usd),
         }
         for name, (help_text, amount) in amounts.items():
@@ -95,7 +95,7 @@ class _Collector:
         )
         shortages = GaugeMetricFamily(
             "warmfront_provisioning_shortage_since_seconds",
-            "When the shortage of a GPU type that submissions wait out began, in seconds since 1970.",
+            "Start of the current shortage of a GPU type, in seconds since 1970.",
             labels=labels,
         )
         for problem in self._orchestrator.provisioning_problems():

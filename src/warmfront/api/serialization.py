@@ -1,4 +1,4 @@
-"""Converts domain objects into responses. No queries here."""
+"""Convert domain objects into responses. This module makes no queries."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def submission_created(submission: Submission) -> SubmissionCreatedResponse:
 
 
 def submission_response(submission: Submission) -> SubmissionResponse:
-    """Return a submission as it is listed."""
+    """Return a submission in the form used in lists."""
     return SubmissionResponse(**_submission_fields(submission))
 
 
@@ -70,7 +70,7 @@ def submission_detail(submission: Submission, verdict: StoredEvent | None) -> Su
 
 
 def event_object(event: StoredEvent) -> dict[str, Any]:
-    """Return a stored event as it is sent: its id, time and schema version, `status`, then its own fields."""
+    """Return a stored event in its wire form: id, time, schema version, `status`, then its own fields."""
     return {"id": event.id, "time": isoformat(event.time), "schema": SCHEMA_VERSION, **event.fields}
 
 

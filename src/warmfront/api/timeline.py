@@ -1,6 +1,6 @@
-"""The recent hours of a VM as consecutive segments: provisioning, work, idle, up to now.
+"""The recent hours of a VM, as consecutive segments: provisioning, work and idle time.
 
-Closed segments come from the ledger; the open one is derived from the VM. No queries here.
+Closed segments come from the ledger; the open one is derived from the VM. This module makes no queries.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from warmfront.store.records import LedgerEntry, RunningAttempt
     from warmfront.vm import VMInstance
 
-#: The most segments of one timeline: a screen has few more columns.
+#: The most segments of one timeline: a screen has only slightly more columns.
 MAX_SEGMENTS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
 class TimelineSegment:
-    """What a VM did during an interval."""
+    """The activity of a VM during an interval."""
 
     meter: Meter
     started_at: float
@@ -50,7 +50,7 @@ def vm_timeline(
 ) -> list[TimelineSegment]:
     """Return the segments of one VM between `since` and `now`, in order.
 
-    A VM with several slots works while one of them does.
+    A VM with several slots counts as working while at least one slot works.
     """
     billed = [
         TimelineSegment(
@@ -72,9 +72,9 @@ def vm_timeline(
 
 
 def flatten(segments: list[TimelineSegment]) -> list[TimelineSegment]:
-    """Merge the segments of several slots: work hides what the other slots do meanwhile.
+    """Merge the segments of several slots. Work takes precedence over other activities.
 
-    A merged segment names a submission only if it is the only one.
+    A merged segment has a submission only if it is the only one.
     """
     merged: list[TimelineSegment] = []
     for segment in sorted(
@@ -106,7 +106,7 @@ def _uncovered(segment: TimelineSegment, works: list[TimelineSegment]) -> list[T
 def condense(segments: list[TimelineSegment], slot_s: float) -> list[TimelineSegment]:
     """Merge the segments that begin in the same time slot, if there are more than `MAX_SEGMENTS`.
 
-    A merged segment has the meter that takes the largest part of it.
+    A merged segment gets the meter with the largest share of it.
     """
     if len(segments) <= MAX_SEGMENTS:
         return segments

@@ -1,4 +1,4 @@
-"""Validates the fields of a request against the catalogue of problems and GPUs, before anything is stored."""
+"""Validate the fields of a request against the catalogue of problems and GPUs, before anything is stored."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ProblemCatalogue:
         return self._by_name.get(name)
 
     def require(self, name: str) -> Problem:
-        """Return the problem that a request's `problem` field names, or raise `InvalidField`."""
+        """Return the problem with the name in a request's `problem` field, or raise `InvalidField`."""
         problem = self.find(name)
         if problem is None:
             slugs = ", ".join(problem.slug for problem in self.problems)
@@ -54,7 +54,7 @@ def validate_submission(
     request: SubmitRequest,
     idempotency_key: str | None,
 ) -> NewSubmission:
-    """Return the submission that a request describes; raise a `UsageError` if it is not valid."""
+    """Return the submission that a request describes; raise a `UsageError` if it is invalid."""
     if request.problem_def is not None and not caller.is_operator:
         raise NotAllowed(
             "problem_def requires an operator's key, because the service runs it as Python.",
@@ -89,7 +89,7 @@ def validate_source(field: str, text: str) -> str:
 
 
 def validate_gpu(settings: Settings, name: str | None) -> str:
-    """Return the GPU type that a request names, or the default; raise `InvalidField` if it is not enabled."""
+    """Return the requested or default GPU type; raise `InvalidField` if it is not enabled."""
     name = name or settings.default_gpu
     gpu = gpus.by_name(name)
     if gpu is None or name not in settings.gpu_types:
@@ -100,7 +100,7 @@ def validate_gpu(settings: Settings, name: str | None) -> str:
 
 
 def validate_dtype(problem: Problem, dtype: Dtype | None) -> Dtype:
-    """Return a dtype of the problem; its first if the request names none."""
+    """Return the requested dtype of the problem, or its first one by default."""
     if dtype is None:
         return problem.dtypes[0]
     if dtype not in problem.dtypes:

@@ -1,4 +1,4 @@
-"""Serves the web page that `frontend/` is built into, with a strict content security policy.
+"""Serve the web page built from `frontend/`, with a strict content security policy.
 
 Only static files are served here. The page gets its data from the API, like any other client.
 """
@@ -27,7 +27,7 @@ _PAGES = re.compile(
     r"|/red-team"
 )
 _ASSET = re.compile(r"/assets/([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)")
-#: Paths for programs: never answered with the page.
+#: Paths of the API, which never return the page.
 _PROGRAM_PATHS = re.compile(r"/(api|health|ready|metrics|openapi\.json|assets)(/|$)")
 
 _CONTENT_SECURITY_POLICY = (
@@ -49,7 +49,7 @@ and reload.</p></html>"""
 
 
 class WebPageMiddleware:
-    """Responds to requests for the page and its assets; passes everything else on."""
+    """Middleware that serves the page and its assets, and passes all other requests on."""
 
     def __init__(self, app: ASGIApp, folder: Path = FOLDER) -> None:
         self._app = app

@@ -17,13 +17,13 @@ from warmfront.cli.fleet_commands import fleet_app
 from warmfront.cli.image_commands import image_app
 
 app = typer.Typer(
-    help="Prove whether a HIP kernel is correct, and measure how fast it is.",
+    help="Check whether a HIP kernel is correct, and measure how fast it is.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-problems_app = typer.Typer(help="Show the problems that a kernel can solve.", no_args_is_help=True)
+problems_app = typer.Typer(help="Show the problems.", no_args_is_help=True)
 app.add_typer(problems_app, name="problems")
 keys_app = typer.Typer(help="Manage the API keys of the service on this machine.", no_args_is_help=True)
 app.add_typer(keys_app, name="keys")
@@ -152,11 +152,12 @@ def xray(
     file: Annotated[Path, typer.Argument(help="The HIP source to X-ray.", show_default=False)],
     *,
     problem: Annotated[
-        str | None, typer.Option("--problem", "-p", help="The problem that it solves; adds its roofline.")
+        str | None,
+        typer.Option("--problem", "-p", help="The problem that the kernel solves, to add its roofline."),
     ] = None,
     dtype: DtypeOption = None,
     arch: Annotated[str, typer.Option(help="gfx942 (MI300X), gfx90a or gfx950.")] = "gfx942",
-    isa: Annotated[bool, typer.Option("--isa", help="Show the assembly beside the source.")] = False,
+    isa: Annotated[bool, typer.Option("--isa", help="Show the assembly next to the source.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Compile FILE for an MI300X and report registers, occupancy and instructions. Needs no GPU."""
@@ -172,7 +173,8 @@ def doctor(
         bool, typer.Option("--gpu", help="Check the GPU instead; exit code 1 if it fails.")
     ] = False,
     full: Annotated[
-        bool, typer.Option("--full", help="With --gpu: judge broken kernels and measure, for minutes.")
+        bool,
+        typer.Option("--full", help="With --gpu: also judge broken kernels and take measurements (minutes)."),
     ] = False,
     toolchain: Annotated[
         str | None, typer.Option(help="With --gpu: rocm, or stub to rehearse the checks without a GPU.")
@@ -222,17 +224,18 @@ def listener(
         typer.Option(
             "--dead-man",
             min=0.1,
-            help="Seconds without a heartbeat until the watchdog ends it. (default: WARMFRONT_DEAD_MAN)",
+            help="Seconds without a heartbeat until the watchdog ends it (default: WARMFRONT_DEAD_MAN).",
         ),
     ] = None,
     announce: Annotated[
-        Path | None, typer.Option(help="A file to write the address and process id to, once it listens.")
+        Path | None,
+        typer.Option(help="A file for the address and process id, written once it accepts connections."),
     ] = None,
     toolchain: Annotated[
         str | None, typer.Option(help="cpu, rocm or stub (default: rocm if this machine has a GPU).")
     ] = None,
 ) -> None:
-    """Run the listener of a VM, which judges what the control plane sends.
+    """Run the listener of a VM, which judges the attempts that the control plane sends.
 
     WARMFRONT_LISTENER_TOKEN is the token that requests must carry.
     """
@@ -466,7 +469,7 @@ def list_signing_keys(*, as_json: JsonOption = False) -> None:
 
 @signing_key_app.command("rotate")
 def rotate_signing_key(*, as_json: JsonOption = False) -> None:
-    """Sign with a new key from now on; receipts of the old one remain valid."""
+    """Create a new signing key and retire the old one, whose receipts remain valid."""
     from warmfront.cli import manage_signing_keys
 
     raise typer.Exit(manage_signing_keys.rotate(as_json=as_json))

@@ -38,10 +38,10 @@ def parse_dtype(name: str | None, problem: Problem) -> Dtype:
 
 
 def check_receipt_file(path: Path, endpoint: Endpoint) -> None:
-    """Reject --receipt before anything runs, if there will be no receipt or no place to save it."""
+    """Reject --receipt before anything runs, if there will be no receipt or it cannot be saved."""
     if endpoint is not Endpoint.SUBMIT:
         raise UsageError(
-            f"--receipt requires --endpoint submit; it is {endpoint.value!r}, which gives no receipt.",
+            f"--receipt requires --endpoint submit; it is {endpoint.value!r}, which creates no receipt.",
             hint="Omit --receipt, or use --endpoint submit.",
         )
     if path.is_dir() or not path.parent.is_dir():

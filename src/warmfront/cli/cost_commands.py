@@ -15,7 +15,9 @@ def cost(
     what_if: Annotated[
         bool, typer.Option("--what-if", help="Show what this month would have cost under other policies.")
     ] = False,
-    forecast: Annotated[bool, typer.Option("--forecast", help="Show how long the credits last.")] = False,
+    forecast: Annotated[
+        bool, typer.Option("--forecast", help="Show how long the credits will last.")
+    ] = False,
     tasks_per_day: Annotated[
         float | None, typer.Option(help="Forecast for this many submissions per day.")
     ] = None,
@@ -76,7 +78,7 @@ def simulate(
     day: Annotated[int, typer.Option(min=1, help="The day that --lanes shows.")] = 1,
     as_json: JsonOption = False,
 ) -> None:
-    """Replay arrivals through the real orchestrator in virtual time, and compare what policies cost."""
+    """Replay arrivals through the real orchestrator in virtual time, and compare the costs of policies."""
     from warmfront.cli.run_simulation import SimulationOptions, simulate
 
     options = SimulationOptions(

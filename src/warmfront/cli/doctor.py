@@ -36,7 +36,7 @@ class DoctorCheck:
 
 
 def run_checks() -> list[DoctorCheck]:
-    """Check what this machine can do."""
+    """Check the compilers, sandboxes and devices of this machine."""
     configured = settings.load()
     boxes = [
         DoctorCheck(name=f"sandbox {box.name}", works=box.works, detail=box.detail, fix=box.fix or "")
@@ -115,7 +115,7 @@ def _gpu() -> DoctorCheck:
 
 
 def _emulator(configured: settings.Settings) -> DoctorCheck:
-    """Check whether AMD's emulator is installed. It is optional: a failure has a fix only if it is chosen."""
+    """Check whether AMD's emulator is installed. It is optional, so there is a fix only if it is selected."""
     name, is_chosen = "emulator rocjitsu", configured.rocm_device == "rocjitsu"
     try:
         emulator = find_emulator(configured)
@@ -145,7 +145,7 @@ def _bitcode() -> DoctorCheck:
 
 
 def _cloud(configured: settings.Settings) -> list[DoctorCheck]:
-    """Check what the first VM of the dstack fleet will need."""
+    """Check everything that the first VM of the dstack fleet will need."""
     from warmfront.providers.dstack.preflight import run_preflight
 
     return [

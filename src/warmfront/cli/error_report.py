@@ -10,7 +10,7 @@ from warmfront.errors import InfrastructureError, WarmfrontError
 
 
 def exit_code(error: WarmfrontError) -> int:
-    """Return 3 for an infrastructure error, and 2 for one that the user can fix."""
+    """Return 3 for an infrastructure error, and 2 for an error that the user can fix."""
     return 3 if isinstance(error, InfrastructureError) else 2
 
 

@@ -1,4 +1,4 @@
-"""Views of an event stream: the interface, and the one for programs.
+"""Views of an event stream: the interface, and the view for programs.
 
 Views receive events in their wire form, so that a local run and a submission on a server look the same.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class EventView(Protocol):
-    """Shows the events of one submission."""
+    """A view that shows the events of one submission."""
 
     def show(self, event: Mapping[str, Any]) -> None:
         """Show one event."""
@@ -27,11 +27,11 @@ class EventView(Protocol):
         """Update elapsed times; called while no event arrives."""
 
     def close(self) -> None:
-        """Finish: no more events follow."""
+        """Finish the view after the last event."""
 
 
 class JsonView:
-    """Prints one JSON object per line on stdout, flushed immediately."""
+    """A view that prints one JSON object per line on stdout, flushed immediately."""
 
     def __init__(self, **common: str) -> None:
         self._common = common  #: fields added to every event, such as the submission's id
@@ -41,10 +41,10 @@ class JsonView:
         print(json.dumps({**self._common, **event}, ensure_ascii=False), flush=True)
 
     def tick(self) -> None:
-        """Do nothing: programs measure time themselves."""
+        """Do nothing, because programs measure time themselves."""
 
     def close(self) -> None:
-        """Do nothing: there is nothing to restore."""
+        """Do nothing, because there is nothing to restore."""
 
 
 def show_error(error: WarmfrontError, *, as_json: bool) -> int:

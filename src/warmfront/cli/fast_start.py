@@ -1,12 +1,13 @@
 """Start `warmfront run` and `warmfront xray` fast.
 
-Start-up tricks are in this module and in `run_local`; `bench/startup.py` measures what each of them saves of
-`warmfront run`, and docs/architecture/startup.md has the figures. A trick that saves less than 5% is removed.
+Start-up tricks are in this module and in `run_local`; `bench/startup.py` measures how much of `warmfront run`
+each of them saves, and docs/architecture/startup.md has the figures. A trick that saves less than 5% is
+removed.
 
-There are two tricks here. The process exits without the interpreter's clean-up. And there is a second
-argument parser: loading Typer takes longer than loading everything that the compiler needs. The parser
-understands well-formed calls of the two commands and nothing else. It leaves help, mistakes and all other
-commands to Typer, whose messages are better; a test compares its options with Typer's.
+This module has two tricks. First, the process exits without the interpreter's clean-up. Second, there is a
+simple argument parser, because loading Typer takes longer than loading everything that the compiler needs.
+The parser handles only well-formed calls of the two commands. Typer handles help, errors and all other
+commands, because its messages are better; a test compares the parser's options with Typer's.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 class CommandSyntax:
     """The options of one command."""
 
-    values: Mapping[str, str]  #: option with a value → parameter
-    flags: Mapping[str, str]  #: option without a value → parameter
+    values: Mapping[str, str]  #: parameter names by option, for options with a value
+    flags: Mapping[str, str]  #: parameter names by option, for options without a value
     defaults: Mapping[str, Any]
     required: frozenset[str]
 
@@ -78,12 +79,12 @@ def main() -> None:
 
 
 def _exit(code: int) -> NoReturn:
-    """End the process without the interpreter's clean-up of modules: everything is closed already."""
+    """End the process without the interpreter's clean-up of modules, because everything is already closed."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
-        sys.exit(code)  # the reader is gone; the interpreter's own exit handles that
+        sys.exit(code)  # the reader closed the pipe; the interpreter's own exit handles that
     os._exit(code)
 
 

@@ -1,4 +1,4 @@
-"""`warmfront fleet`: text, tables and JSON about the fleet, and a confirmation before anything costs money.
+"""`warmfront fleet`: print the fleet as text, tables or JSON, and ask for confirmation before costs arise.
 
 The operations themselves are in `warmfront.providers.dstack.fleet_setup`.
 """
@@ -32,12 +32,10 @@ if TYPE_CHECKING:
     from warmfront.providers.dstack.resources import DstackFleet, DstackInstance
     from warmfront.settings import Settings
 
-NO_VMS = (
-    "It has no VMs now, which is normal: dstack starts one when it is needed and ends it when it is idle."
-)
+NO_VMS = "It has no VMs, which is normal: dstack starts one when it is needed and ends it when it is idle."
 
 
-#: How the owner of a foreign VM begins.
+#: The prefix of the owner of a foreign VM.
 _FOREIGN = "foreign:"
 
 
@@ -93,7 +91,7 @@ def create(options: CreateOptions) -> int:
 
 
 def verify(name: str | None, *, as_json: bool) -> int:
-    """Check whether the fleet matches the settings and could get a VM now."""
+    """Check whether the fleet matches the settings and a VM is available."""
 
     async def work(client: DstackClient, settings: Settings) -> int:
         fleet, plan = await fleet_setup.verify(client, settings)
@@ -116,7 +114,7 @@ def verify(name: str | None, *, as_json: bool) -> int:
             print(
                 "It is full: another VM can start when one of these ends. AMD_FLEET_MAX_NODES sets the limit."
             )
-        print("\n  - ".join(["Only a VM will show:", *unknown]))
+        print("\n  - ".join(["Only a running VM will show:", *unknown]))
         return 0
 
     return _with_client(work, with_options=_named(name), as_json=as_json)
@@ -263,7 +261,7 @@ async def _our_owner_id(settings: Settings) -> str | None:
 
 
 async def _owner(client: DstackClient, instance: DstackInstance, our_id: str | None) -> str:
-    """Return whose VM this is, by the run that is on it or was last: `ours`, or which other service's."""
+    """Return the owner of a VM, from its current or last run: `ours`, or the other service."""
     tenant = await TenancyIndex(client).last_tenant(instance)
     label = parse_run_name(tenant) if tenant is not None else None
     if label is None:

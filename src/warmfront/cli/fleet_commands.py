@@ -27,7 +27,7 @@ def create(
     spot_policy: Annotated[str | None, typer.Option(help="auto, spot or on-demand; AMD_SPOT_POLICY.")] = None,
     yes: YesOption = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the plan and create nothing; AMD_FLEET_DRY_RUN.")
+        bool, typer.Option("--dry-run", help="Show the plan without creating anything; AMD_FLEET_DRY_RUN.")
     ] = False,
     replace: Annotated[
         bool, typer.Option("--replace", help="If the fleet cannot be changed, delete it and create it again.")
@@ -53,7 +53,7 @@ def create(
 
 @fleet_app.command()
 def verify(name: NameArgument = None, *, as_json: JsonOption = False) -> None:
-    """Check whether the fleet matches the settings and could get a VM now."""
+    """Check whether the fleet matches the settings and a VM is available."""
     from warmfront.cli import fleet
 
     raise typer.Exit(fleet.verify(name, as_json=as_json))

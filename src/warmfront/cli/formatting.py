@@ -1,4 +1,4 @@
-"""Print lists and durations: JSON for programs, columns for people."""
+"""Print lists and durations: as JSON for programs, in columns for users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hints for people at the command line: they name commands, options and settings.
+"""Hints for users of the command line: they name commands, options and settings.
 
 `warmfront.errors` explains the mechanism. An error that is not listed here keeps the hint it was raised with.
 """
@@ -34,12 +34,12 @@ _HINTS: Mapping[type[errors.WarmfrontError], str] = {
 
 
 def cli_hint(error: errors.WarmfrontError) -> str:
-    """Return what a person at the command line can do about an error; empty if there is nothing to say."""
+    """Return the hint of an error for users of the command line; empty if there is none."""
     return as_typed_here(errors.hint_for(error, _HINTS))
 
 
 def as_typed_here(text: str) -> str:
-    """Replace `warmfront …` in a text by the command as it was called, such as `.venv/bin/warmfront …`."""
+    """Replace `warmfront …` in a text with the command as it was called, such as `.venv/bin/warmfront …`."""
     called = sys.argv[0]
     if (
         Path(called).name != _COMMAND

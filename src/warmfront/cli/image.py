@@ -1,4 +1,4 @@
-"""`warmfront image`: messages about the image of VMs. `warmfront.providers.dstack.vm_image` does the work."""
+"""`warmfront image`: lock, build and push the image of VMs with `warmfront.providers.dstack.vm_image`."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def build(repository: str | None, *, wheels: Path | None, allow_unpinned: bool) 
 
 
 def push(repository: str | None) -> int:
-    """Push the image and print the setting for it, and nothing else on standard output."""
+    """Push the image, and print only its setting on standard output."""
 
     def work() -> None:
         name = vm_image.image_name(repository or configured.load().image_repository, Path())

@@ -10,7 +10,7 @@ import signal
 
 
 class _State:
-    """Whether SIGINT is deferred, and whether one has arrived since."""
+    """The state of deferral: whether SIGINT is deferred, and whether one has arrived."""
 
     deferred = False
     received = False

@@ -1,4 +1,4 @@
-"""Receipts of `warmfront run`, signed with this machine's own key, and how any command saves a receipt."""
+"""Sign the receipts of `warmfront run` with this machine's own key, and save receipts for any command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LocalReceipts:
-    """Signs the ACCEPTED event of a run, and saves its receipt if a file was given."""
+    """The receipt of a run: signs its ACCEPTED event, and saves the receipt if a file was given."""
 
     def __init__(self, keyring: Keyring | None, file: Path | None) -> None:
         self._keyring = keyring
@@ -26,10 +26,10 @@ class LocalReceipts:
 
     @classmethod
     def open(cls, data_dir: Path, file: Path | None) -> LocalReceipts:
-        """Open the key in this data directory, and create it the first time.
+        """Open the key in this data directory, or create it.
 
-        A verdict does not need a key: without a file to save to, a directory that cannot be written only
-        leaves the receipt unsigned.
+        A verdict does not need a key: if the directory is not writable and no file was given, there is no
+        signed receipt and no error.
         """
         from warmfront.receipts.keyring import open_keyring
 
@@ -51,16 +51,16 @@ class LocalReceipts:
         return signed
 
     def save(self, exit_code: int) -> int:
-        """Save the receipt, if a file was given; return the exit code, or that of a failure to save."""
+        """Save the receipt if a file was given; return `exit_code`, or the code of a failure to save."""
         return exit_code if self._file is None else save_receipt(self._file, self._signed.encode(), exit_code)
 
 
 def save_receipt(file: Path, receipt: bytes, exit_code: int) -> int:
-    """Write a receipt to a file, exactly; return the exit code, or that of a failure to write.
+    """Write a receipt to a file, byte for byte; return `exit_code`, or the code of a failure to write.
 
     Args:
-        file: Where to write it.
-        receipt: Empty if there is none, because the verdict is not ACCEPTED.
+        file: The file to write.
+        receipt: The receipt; empty if the verdict is not ACCEPTED.
         exit_code: The verdict's exit code.
     """
     if not receipt:

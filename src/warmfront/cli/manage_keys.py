@@ -1,7 +1,7 @@
 """`warmfront keys`: create, list and revoke API keys.
 
-The commands write to the database directly, also while the service runs, so they require access to it. A
-secret is printed once and is not stored.
+The commands write directly to the database, even while the service is running, so they require access to it.
+A secret is printed once and is not stored.
 """
 
 from __future__ import annotations

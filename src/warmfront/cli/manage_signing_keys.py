@@ -1,7 +1,7 @@
 """`warmfront signing-key`: list and rotate the keys that sign receipts on this machine.
 
-The commands use the data directory, also while the service runs: it signs with a new key at once. A private
-key is never printed.
+The commands use the data directory, even while the service is running, which then signs with a new key
+immediately. A private key is never printed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def show_all(*, as_json: bool) -> int:
 
 
 def rotate(*, as_json: bool) -> int:
-    """Replace the key that signs; the receipts of the old one remain valid."""
+    """Replace the signing key. Receipts of the old one remain valid."""
     try:
         key = open_keyring(settings.load().data_dir).rotate()
     except WarmfrontError as error:

@@ -39,7 +39,7 @@ def with_xray(
 
 
 def _events_until_done(stream: Iterator[Event], pending: Future[Xray]) -> Iterator[Event]:
-    """Yield events until the X-ray is done, but stop before timing, which must not share the CPU."""
+    """Yield events until the X-ray is done, or until timing begins, which must not share the CPU."""
     for event in stream:
         yield event
         if pending.done() or isinstance(event, Checked | Failed):
@@ -59,7 +59,7 @@ def _xray(request: JudgeRequest, sandbox: Sandbox, configured: Settings) -> Xray
 
 
 def _with_target(event: Event, xray: Xray) -> Event:
-    """Mention in a verdict that only one of the two compilers accepted the source."""
+    """Add a note to a verdict if only one of the two compilers accepted the source."""
     if isinstance(event, Checked | Benchmarked | Accepted) and xray.compiles is False:
         return replace(event, target=f"It does not compile for {xray.arch}: {xray.message}")
     if isinstance(event, Failed) and event.verdict is Verdict.COMPILE_ERROR and xray.compiles:

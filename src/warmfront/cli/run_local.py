@@ -1,6 +1,6 @@
 """`warmfront run` and `warmfront check`: judge one file on this machine.
 
-This module connects the parts and passes their events to a view; it decides nothing itself.
+This module connects the components and passes their events to a view. It makes no decisions itself.
 
 Load order: the compiler takes most of the time, so it is started as early as possible, and modules that it
 does not need (the judge, the X-ray, events, views, NumPy) are imported while it runs. That saves 17% of the
@@ -64,7 +64,7 @@ def run(options: RunOptions, *, as_json: bool) -> int:
         return show_error(error, as_json=as_json)
     except Exception as error:  # noqa: BLE001 - the process edge: a stream always ends with a verdict
         failure = InfrastructureError(
-            f"Warmfront failed: {error!r}", hint="Run again; if it fails again, report it with the source."
+            f"Warmfront failed: {error!r}", hint="Run it again. If it fails again, report it with the source."
         )
         return show_error(failure, as_json=as_json)
     with contextlib.closing(judge):
@@ -103,7 +103,7 @@ class LocalJudge:
     def open(cls, options: RunOptions, configured: Settings, request: JudgeRequest) -> LocalJudge:
         """Open the requested toolchain and sandbox, and start the compilers.
 
-        Probing a sandbox means waiting for other processes, so the toolchain is loaded at the same time.
+        Probing a sandbox waits for other processes, so the toolchain is loaded at the same time.
         """
         with ThreadPoolExecutor(1) as pool:
             opening = pool.submit(open_requested_sandbox, options, configured)
@@ -117,7 +117,7 @@ class LocalJudge:
                     # which saves 8% of the command (bench/startup.py).
                     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
                 if not toolchain.is_built:
-                    opening.result()  # build nothing on a machine that cannot run it
+                    opening.result()  # do not build anything on a machine that cannot run it
                     print(toolchain.first_build_notice, file=sys.stderr, flush=True)
                 toolchain.build()
                 translated = _translate(request, toolchain)
@@ -134,7 +134,7 @@ class LocalJudge:
         return cls(configured, toolchain, sandbox, jobs)
 
     def events(self, request: JudgeRequest, *, thorough: bool) -> Iterable[Event]:
-        """Yield the events of judging the request, with the X-ray's unless it is switched off."""
+        """Judge the request and yield its events, including the X-ray's unless it is disabled."""
         events = self._judge(request, thorough=thorough)
         if not self.settings.xray:
             return events
@@ -143,7 +143,7 @@ class LocalJudge:
         return with_xray(events, request, self.sandbox, self.settings)
 
     def _judge(self, request: JudgeRequest, *, thorough: bool) -> Iterator[Event]:
-        # Imported with the first event, which is after the X-ray's compiler has started.
+        # Imported at the first event, after the X-ray's compiler has started.
         from warmfront.judge.judge import Judge
 
         judge = Judge(self.toolchain, self.sandbox, self.settings)
@@ -203,7 +203,8 @@ def read_request(options: RunOptions) -> JudgeRequest:
 def open_requested_sandbox(options: RunOptions, configured: Settings) -> Sandbox:
     """Open the requested sandbox.
 
-    Code runs without a sandbox only if both the setting and --trust say so: it is then the user's own.
+    Code runs without a sandbox only if both the setting and --trust allow it, which is meant for the user's
+    own code.
     """
     from warmfront.sandbox import TRUSTED, open_sandbox
 

@@ -1,4 +1,4 @@
-"""`warmfront serve`: run the service, and print where it is."""
+"""`warmfront serve`: run the service, and print its address."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run_service(*, host: str | None, port: int | None) -> int:
         )
     except WarmfrontError as error:
         return report_error(error)
-    except asyncio.CancelledError:  # a signal arrived before the service listened
+    except asyncio.CancelledError:  # a signal arrived before the service was listening
         return 0
     return 0
 
@@ -55,7 +55,7 @@ def _print_welcome(configured: Settings, port: int) -> None:
 
 
 def submit_command(url: str, script: Path, folder: Path) -> str:
-    """Return a command that submits an example; it works in a new terminal, without the virtual environment.
+    """Return a command that submits an example, and works in a new terminal without the virtual environment.
 
     Args:
         url: The address of the service.

@@ -1,6 +1,6 @@
 """`warmfront simulate`: compare the cost of policies, prices and VM counts by replaying arrivals.
 
-This module parses the options and prints the results; every dollar comes from the ledger of a replay.
+This module parses the options and prints the results. All costs come from the ledger of a replay.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def _conditions(options: SimulationOptions, settings: Settings) -> list[Conditio
 
 
 def billing_model(text: str) -> tuple[str, float, float]:
-    """Parse `second`, `minute`, `hour` or `reserved:4h`: return name, granularity and minimum in seconds."""
+    """Parse `second`, `minute`, `hour` or `reserved:4h` into a name, granularity and minimum in seconds."""
     units = {"second": 0.0, "minute": 60.0, "hour": 3600.0}
     if text in units:
         return text, units[text], 0.0
@@ -238,7 +238,7 @@ def _parse_option(
 
 
 def _shown_interval(options: SimulationOptions, arrivals: Arrivals) -> tuple[float, float]:
-    """Return the begin and end of the day that `--lanes` shows; day 1 has the first arrival."""
+    """Return the start and end of the day that `--lanes` shows; day 1 is the day of the first arrival."""
     first = arrivals.at_s[0] // DAY_S if arrivals.at_s.size else 0.0
     begin_s = float(first + options.day - 1) * DAY_S
     return begin_s, begin_s + DAY_S

@@ -1,4 +1,4 @@
-"""Access to a Warmfront server for the commands that need one: a connection, and ids given by a prefix."""
+"""Access to a Warmfront server for the commands that need one: connect, and find ids by a prefix."""
 
 from __future__ import annotations
 

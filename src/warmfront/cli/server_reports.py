@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from warmfront.client import AsyncClient, Costs, ProvisioningProblem, Submission, Vm
 
-#: In the order of the state machine: a submission that changes state between two requests is not missed.
+#: In the order of the state machine, so that a submission that changes state between two requests is not
+#: missed.
 _UNFINISHED = ("ADMITTING", "QUEUED", "ASSIGNED", "RUNNING")
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _BAR_WIDTH = 30
@@ -83,7 +84,7 @@ def stop(prefix: str, *, as_json: bool) -> int:
 
 
 def vms(*, finished: bool, as_json: bool) -> int:
-    """List the live VMs, or also the recently terminated ones."""
+    """List the live VMs, and optionally the recently terminated ones."""
 
     async def work(client: AsyncClient) -> int:
         selected = [vm for vm in await client.vms() if finished or not VMState(vm.state).has_ended]
@@ -98,7 +99,7 @@ def vms(*, finished: bool, as_json: bool) -> int:
 
 
 def provisioning(*, reset: str | None, as_json: bool) -> int:
-    """Print why no VMs are provisioned, after resetting the circuit breaker of a GPU type if one is given."""
+    """Print why no VMs are provisioned. If a GPU type is given, reset its circuit breaker first."""
 
     async def work(client: AsyncClient) -> int:
         problems = await (client.provisioning() if reset is None else client.reset_provisioning(reset))
@@ -220,7 +221,7 @@ def _bars(title: str, amounts: Mapping[str, Decimal]) -> Iterator[str]:
 
 
 def bar(share: Decimal, *, width: int = _BAR_WIDTH, fill: str = " ") -> str:
-    """Draw a share as a bar, in eighths of a character; a positive share is never blank."""
+    """Draw a share as a bar, in eighths of a character. A positive share is never blank."""
     eighths = min(8 * width, int(share * 8 * width) or int(share > 0))
     whole, rest = divmod(eighths, 8)
     drawn = "█" * whole + (_EIGHTHS[rest] if rest else "")

@@ -59,7 +59,7 @@ def print_problem(slug: str, *, as_json: bool) -> int:
 
 
 def print_starter(slug: str, dtype: str | None) -> int:
-    """Print the starter code of a problem: it compiles, and its results are wrong."""
+    """Print the starter code of a problem, which compiles but gives wrong results."""
     try:
         problem = problems.get(slug)
         print(problem.starter(parse_dtype(dtype, problem)), end="")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 #: Seconds between two updates of the elapsed time of the current step.
 _TICK_S = 0.1
-#: The exit code after Ctrl-C, as shells report it for SIGINT: there is no verdict to report.
+#: The exit code after Ctrl-C, as shells report it for SIGINT, because there is no verdict to report.
 INTERRUPTED = 130
 
 
@@ -60,7 +60,7 @@ def submit(options: SubmitOptions, *, detach: bool, as_json: bool) -> int:
 
 
 def logs(prefix: str, *, follow: bool, as_json: bool) -> int:
-    """Show the events of a submission: those so far, or all until the verdict."""
+    """Show the events of a submission so far, or follow it to its verdict."""
     try:
         return asyncio.run(_logs(prefix, follow=follow, as_json=as_json))
     except WarmfrontError as error:
@@ -163,5 +163,5 @@ def _print_next_steps(submission_id: str | None) -> None:
 
 
 def _plain_name(file: Path) -> str:
-    """Return the file's name with every character replaced that the server does not accept in one."""
+    """Return the file's name, with characters replaced that the server does not accept."""
     return re.sub(r"^[^A-Za-z0-9_]|[^A-Za-z0-9_ .+-]", "_", file.name)[:100]

@@ -1,4 +1,4 @@
-"""Show a submission's events to a person: the current step, the cases, the verdict and its hint.
+"""Show a submission's events to a user: the current step, the cases, the verdict and its hint.
 
 The view reads only the wire form of events, so that a local run and a submission on a server look the same.
 On a terminal the current step is updated in place; in a file or a pipe each step is one plain line.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: More findings than this are usually the same bug reported repeatedly.
 MAX_FINDINGS = 8
 
-#: What the times of a toolchain without a GPU are.
+#: The kind of time that a toolchain without a GPU measures.
 SIMULATED_TIMES = {"cpu": "simulated CPU time", "stub": "virtual time of a stub GPU"}
 
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -39,7 +39,7 @@ _STYLES = {
 
 
 class TerminalView:
-    """Prints the events of one submission to a terminal or a file."""
+    """A view that prints the events of one submission to a terminal or a file."""
 
     def __init__(
         self, heading: str, endpoint: Endpoint, stream: TextIO, *, began_at: float | None = None
@@ -48,14 +48,14 @@ class TerminalView:
         self._is_live = stream.isatty()
         self._endpoint = endpoint
         self._drawn_since = time.perf_counter()
-        self._began_at = self._step_began_at = began_at  #: None: the time of the first event
+        self._began_at = self._step_began_at = began_at  #: None for the time of the first event
         self._now = 0.0  #: the time of the event being shown
         self._step: Callable[[], str] | None = None
         self._passed = 0
         self._toolchain = ""  #: empty before the compilation
         self._timings: list[Mapping[str, Any]] = []
         self._has_vm = self._is_provisioning = False
-        self._reason = ""  #: why it waits
+        self._reason = ""  #: why the submission waits
         self._print(heading, style="bold")
 
     def show(self, event: Mapping[str, Any]) -> None:
@@ -84,7 +84,7 @@ class TerminalView:
             self._show_success(event) if status in SUCCESS.values() else self._show_failure(event)
 
     def begin(self, step: str) -> None:
-        """Show a step that has begun before the first event."""
+        """Show a step that began before the first event."""
         self._begin_step(lambda: step)
 
     def tick(self) -> None:
@@ -205,7 +205,7 @@ class TerminalView:
         self._begin_step(lambda: f"timing {len(self._timings)}/{event['total_tests']}")
 
     def _begin_step(self, step: Callable[[], str]) -> None:
-        """Set the current step; it is drawn on a terminal only."""
+        """Set the current step, which is drawn only on a terminal."""
         self._step = step
         self.tick()
 
@@ -215,7 +215,7 @@ class TerminalView:
         self._print(f"{mark} {text}")
 
     def _lap_s(self) -> float:
-        """Return the seconds since the last lap, from the events' times, so that a replay shows the same."""
+        """Return the seconds since the last call, from the events' times, so that a replay shows the same."""
         seconds = self._now - (self._step_began_at or self._now)
         self._step_began_at = self._now
         return seconds
@@ -349,7 +349,7 @@ def difference_table(info: Mapping[str, Any]) -> Table:
 
 
 def simulated_time(toolchain: str) -> str:
-    """Return what the times of a toolchain without a GPU are."""
+    """Return the kind of time that a toolchain without a GPU measures."""
     return SIMULATED_TIMES.get(toolchain, "simulated time")
 
 

@@ -34,7 +34,7 @@ def format_median(ms: float, ci: Sequence[float] | None) -> str:
 
 
 def timing_notes(timings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what a reader should know about each timed case, and what the machine could not guarantee."""
+    """Return notes about each timed case, and the guarantees that the machine could not give."""
     notes = []
     for timing in timings:
         parts = [f"{timing['test_id']}: {timing['name']}", timing.get("note", "").rstrip(".")]
@@ -48,7 +48,7 @@ def timing_notes(timings: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _known(ci: Sequence[float] | None) -> tuple[float, float] | None:
-    """Return the interval; None if there is none, or one of width 0, which is not an interval."""
+    """Return the interval; None if it is missing or has a width of 0."""
     return (ci[0], ci[1]) if ci is not None and ci[1] > ci[0] else None
 
 

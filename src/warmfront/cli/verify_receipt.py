@@ -47,7 +47,7 @@ class VerifyOptions:
 
 
 def verify(options: VerifyOptions, *, as_json: bool) -> int:
-    """Verify a receipt and print what it proves, or why it is refused."""
+    """Verify a receipt, and print its facts or why it is refused."""
     try:
         data = _read(options.file)
         keys, origin = _known_keys(options)
@@ -92,7 +92,7 @@ def _read(path: Path) -> bytes:
 
 
 def _known_keys(options: VerifyOptions) -> tuple[list[PublicKey], str]:
-    """Return the keys to trust and where they are from: one source, which the answer names."""
+    """Return the trusted keys, and a description of their source."""
     if options.key and options.server:
         raise UsageError("--key and --server exclude each other.", hint="Give one of them.")
     if options.key:
@@ -133,7 +133,7 @@ def _summary(receipt: VerifiedReceipt, origin: str, *, source_checked: bool) -> 
     yield f"  source    {body['source_sha256']}{' (the given file)' if source_checked else ''}"
     yield f"  library   {body['library_sha256']}"
     yield f"  revision  {body['problem_revision']}, of the problem; Warmfront {body['warmfront']}"
-    yield f"  seed      {body['seed']}, as committed to before the run"
+    yield f"  seed      {body['seed']}, committed before the run"
     yield f"  judged    {_judged(body)}"
     retired = f", retired {_day(key.retired_at)}" if key.retired_at else ""
     yield f"  key       {key.id}{retired}; known from {origin}"
@@ -145,7 +145,7 @@ def _time(body: dict[str, Any]) -> str:
     noisy = "; noisy: the machine was busy" if body["noisy"] else ""
     return (
         f"{body['avg_runtime_ms']:.4g} ms (95% interval {low:.4g} to {high:.4g}), "
-        f"as computed again from {windows} windows{noisy}"
+        f"recomputed from {windows} windows{noisy}"
     )
 
 
@@ -162,7 +162,7 @@ def _judged(body: dict[str, Any]) -> str:
 
 
 def _printable(line: str) -> str:
-    """Replace what a terminal would obey: the names of compilers and machines come from a VM."""
+    """Replace control characters: the names of compilers and machines come from a VM."""
     return "".join(character if character.isprintable() else "\ufffd" for character in line)
 
 

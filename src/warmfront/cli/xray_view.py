@@ -1,4 +1,4 @@
-"""Print an X-ray report, each figure with its maximum, for readers who have never seen one.
+"""Print an X-ray report with the maximum of each figure, for readers who are new to it.
 
 Every number and every piece of advice comes from the report.
 """
@@ -136,12 +136,12 @@ def format_occupancy(kernel: KernelReport, unit: ComputeUnit) -> str:
 
 
 def _size_is_open(kernel: KernelReport) -> bool:
-    """Return whether neither a launch nor `__launch_bounds__` tells the block size."""
+    """Return whether neither a launch nor `__launch_bounds__` sets the block size."""
     return kernel.block is None and kernel.launch_bound_threads is None
 
 
 def format_step(step: OccupancyStep, waves_now: int) -> str:
-    """Format what raises the occupancy, such as `2 fewer vector registers (72): 6 → 7 waves`."""
+    """Format a change that raises the occupancy, such as `2 fewer vector registers (72): 6 → 7 waves`."""
     after = f"{waves_now} → {step.waves_per_simd} waves"
     if step.resource is OccupancyLimit.LDS:
         return f"{step.change:,} bytes less LDS ({step.reach:,} per block): {after}"

@@ -1,6 +1,6 @@
-"""YAML for people: keys in their order, text of several lines as a block, quotes only where they are needed.
+"""Write readable YAML: keys in their order, multi-line text as a block, quotes only where needed.
 
-It writes what dstack's configurations consist of, so that printing one does not require a YAML library.
+It supports the types in dstack's configurations, so that printing one does not require a YAML library.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-#: Text that YAML reads as itself, without quotes.
+#: Text that YAML reads unchanged without quotes.
 _PLAIN = re.compile(r"[A-Za-z0-9/$._+~][\w/$.+~@=,;()-]*(?:[ :][\w/$.+~@=,;()-]+)*")
-#: Text that YAML would read as a number, a truth value, null or a time.
+#: Text that YAML would read as a number, a boolean, null or a time.
 _OTHER_TYPE = re.compile(
     r"[-+]?[\d._,:]+(?:e[-+]?\d+)?|0[xo][\da-f_]+|[-+]?\.(?:inf|nan)|y|n|yes|no|on|off|true|false|null|~|"
     r"\d{4}-\d\d?-\d\d?.*",
@@ -24,7 +24,7 @@ _OTHER_TYPE = re.compile(
 
 
 def to_yaml(value: Mapping[str, Any]) -> str:
-    """Format a mapping of texts, numbers, truth values, lists and mappings."""
+    """Format a mapping of strings, numbers, booleans, lists and mappings."""
     return "".join(f"{line}\n" for line in _mapping(value))
 
 

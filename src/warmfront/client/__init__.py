@@ -1,8 +1,8 @@
 """The SDK: submit a kernel to a Warmfront service, follow it to its verdict, and read what it cost.
 
 `submit_hip_kernel` and `get_orchestrator_metrics` are enough for most programs; `Client` and `AsyncClient`
-have the rest. Responses are the models of `warmfront.wire`: money is `Decimal`, times are seconds since 1970,
-and `to_json()` returns the JSON. The SDK speaks HTTP only; no part of the service is loaded.
+cover the rest of the API. Responses are the models of `warmfront.wire`: money is `Decimal`, times are seconds
+since 1970, and `to_json()` returns the JSON. The SDK only uses HTTP; no part of the service is loaded.
 """
 
 from __future__ import annotations
@@ -60,23 +60,23 @@ def submit_hip_kernel(
 ) -> Result:
     """Submit a kernel and wait for its verdict.
 
-    A kernel that is wrong has a result; an exception means that it could not be judged.
+    A wrong kernel has a result; an exception means that the kernel could not be judged.
 
     Args:
         code: HIP source that defines `solution`.
         problem: The slug or an alias of the problem.
         gpu_type: The GPU to run on.
-        dtype: A dtype of the problem; its first if omitted.
+        dtype: A dtype of the problem; the first one by default.
         endpoint: "xray", "checker", "benchmark" or "submit".
         url: The address of the service; WARMFRONT_URL, or http://127.0.0.1:3000, by default.
         api_key: An API key; WARMFRONT_API_KEY by default.
         on_event: Called with each event as it happens.
 
     Returns:
-        The verdict and the facts that came with it.
+        The verdict with its details.
 
     Raises:
-        BadRequest: A field is not valid.
+        BadRequest: A field is invalid.
         BudgetExceeded: A daily budget is used up.
         NotAuthenticated: The service requires an API key.
         RateLimitExceeded: The user has no submissions left in this minute or day.

@@ -1,6 +1,6 @@
 """The client for asyncio. `warmfront.client.Client` has the same methods without `await`.
 
-Requests are retried after a dropped connection, and each is idempotent, so a retry has no further effect.
+Requests are retried after a dropped connection. All requests are idempotent, so retries are safe.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 DEFAULT_URL = "http://127.0.0.1:3000"
 
-#: Statuses of a server that restarts, or of a proxy in front of it.
+#: Statuses of a server that is restarting, or of a proxy in front of it.
 _TRANSIENT_STATUSES = {502, 503, 504}
-#: The server sends a comment every 15 s; a stream that is silent for longer has lost its connection.
+#: The server sends a comment every 15 s, so a stream without data for longer has lost its connection.
 _TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 #: A simulation takes longer than any other response.
 _SIMULATION_TIMEOUT_S = 330.0
@@ -78,7 +78,8 @@ class AsyncClient:
             base_url=f"{self.url}/api/amd",
             headers=_headers(api_key or os.environ.get("WARMFRONT_API_KEY")),
             timeout=_TIMEOUT,
-            # Every stream holds a connection: with a limit, a request could wait for another's verdict.
+            # Every stream holds a connection. With a limit, a request could have to wait for another one's
+            # verdict.
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
             # A proxy from the environment cannot reach this machine's loopback interface.
             trust_env=urlsplit(self.url).hostname not in {"127.0.0.1", "localhost", "::1"},
@@ -119,7 +120,7 @@ class AsyncClient:
             code: HIP source that defines `solution`.
             problem: The slug or an alias of the problem.
             gpu_type: A GPU such as "MI300X"; the service's default if omitted.
-            dtype: A dtype of the problem; its first if omitted.
+            dtype: A dtype of the problem; the first one by default.
             endpoint: "xray", "checker", "benchmark" or "submit".
             file_name: The name of the source file in compiler messages.
             problem_def: The Python source of a problem; requires an operator's key.
@@ -127,7 +128,7 @@ class AsyncClient:
                 has its own key, so only its own retries are deduplicated.
 
         Raises:
-            BadRequest: A field is not valid.
+            BadRequest: A field is invalid.
             Conflict: `idempotency_key` was used for a different request.
             RateLimitExceeded: The user has no submissions left in this minute or day.
             BudgetExceeded: A daily budget is used up.
@@ -199,7 +200,7 @@ class AsyncClient:
     async def result(self, submission_id: str) -> Result:
         """Wait for the verdict of a submission.
 
-        A kernel that is wrong has a result too: see `Result.is_success`.
+        A wrong kernel has a result too: see `Result.is_success`.
 
         Args:
             submission_id: The id of the submission.
@@ -215,7 +216,7 @@ class AsyncClient:
             return Result.from_events(submission_id, [event async for event in events])
 
     async def cancel(self, submission_id: str) -> SubmissionResponse:
-        """Cancel a submission and wait until its sandbox is gone.
+        """Cancel a submission and wait until its sandbox is destroyed.
 
         Cancelling a cancelled submission has no effect.
 
@@ -278,7 +279,7 @@ class AsyncClient:
             everyone: The submissions of all users; requires an operator's key.
 
         Raises:
-            BadRequest: A filter is not valid.
+            BadRequest: A filter is invalid.
 
         Example:
             >>> page = await client.submissions(problem="relu", verdict="ACCEPTED")
@@ -300,7 +301,7 @@ class AsyncClient:
         )
 
     async def receipt(self, submission_id: str) -> bytes:
-        """Return the signed receipt of an ACCEPTED submission, to be saved as it is.
+        """Return the signed receipt of an ACCEPTED submission. Save it unchanged.
 
         Args:
             submission_id: The id of the submission.
@@ -314,7 +315,7 @@ class AsyncClient:
         return (await self._send("GET", _path(submission_id, "/receipt"))).content
 
     async def signing_keys(self) -> list[SigningKeyResponse]:
-        """Return the public keys that receipts are verified with, oldest first, retired ones included.
+        """Return the public keys that verify receipts, oldest first, including retired ones.
 
         Example:
             >>> for key in await client.signing_keys():
@@ -345,7 +346,7 @@ class AsyncClient:
         return parse_response(ProvisioningResponse, await self._request("GET", "/provisioning")).problems
 
     async def reset_provisioning(self, gpu_type: str) -> list[ProvisioningProblemResponse]:
-        """Close the circuit breaker of a GPU type, which requires an operator's key.
+        """Close the circuit breaker of a GPU type. Requires an operator's key.
 
         Example:
             >>> await client.reset_provisioning("MI300X")
@@ -355,7 +356,7 @@ class AsyncClient:
         return parse_response(ProvisioningResponse, await self._request("POST", path)).problems
 
     async def costs(self) -> CostsResponse:
-        """Return the credits, and the costs by VM, by what the VMs did and by day.
+        """Return the credits, and the costs by VM, by activity and by day.
 
         Example:
             >>> costs = await client.costs()
@@ -368,7 +369,7 @@ class AsyncClient:
         """Forecast how long the credits last at several paces. Takes seconds; requires an operator's key.
 
         Args:
-            tasks_per_day: One pace, up to 500, instead of the default ones.
+            tasks_per_day: A pace, up to 500, to use instead of the default paces.
 
         Raises:
             BadRequest: `tasks_per_day` is out of range.
@@ -404,7 +405,7 @@ class AsyncClient:
                 if response.status_code in _TRANSIENT_STATUSES:
                     raise unreachable(self.url, EOFError(f"HTTP {response.status_code}"))
                 if response.status_code == httpx.codes.NO_CONTENT:
-                    return  # there is no event after the last one that was received
+                    return  # there is no event after the last received one
                 if response.status_code != httpx.codes.OK:
                     await response.aread()
                     raise error_from_response(response)
@@ -443,7 +444,7 @@ class AsyncClient:
             await asyncio.sleep(delay_s)
 
     def _raise_if_never_reached(self, error: httpx.TransportError) -> None:
-        """Fail without a retry if no service has responded yet: it is not restarting, it was not started."""
+        """Fail without a retry if no service has ever responded: it was probably never started."""
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout) and not self._has_responded:
             raise unreachable(self.url, error) from error
 
@@ -469,6 +470,6 @@ def _headers(api_key: str | None) -> dict[str, str]:
     if not (api_key.isascii() and api_key.isprintable()) or " " in api_key:
         raise BadSetting(
             "WARMFRONT_API_KEY is not an API key; keys begin with wf_.",
-            hint="Ask the operator of the service for a key.",
+            hint="Request a key from the operator of the service.",
         )
     return {**headers, "Authorization": f"Bearer {api_key}"}

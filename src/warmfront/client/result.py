@@ -1,4 +1,4 @@
-"""The events and the result of a submission, as the SDK returns them."""
+"""The types that the SDK returns for the events and the result of a submission."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ReceivedEvent:
     """An event of a submission, as the server sent it.
 
     The OpenAPI document lists the fields of each status. A client must ignore statuses that it does not know,
-    because a newer server may have more of them.
+    because a newer server may send additional ones.
     """
 
     id: int  #: counts from 1 without gaps
@@ -44,27 +44,27 @@ class ReceivedEvent:
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """The verdict of a submission, with the facts of its terminal event."""
+    """The verdict of a submission, with the fields of its terminal event."""
 
     submission_id: str
     verdict: Verdict
-    code: str  #: a finer reason than the verdict; empty for a success
+    code: str  #: a more specific reason than the verdict; empty for a success
     message: str  #: what is wrong; empty for a success
     hint: str  #: what to do next; may be empty
     passed_tests: int | None
     total_tests: int | None
     avg_runtime_ms: float | None
     avg_ci: tuple[float, float] | None  #: 95% confidence interval of `avg_runtime_ms`, in ms; None if unknown
-    noisy: bool  #: the machine was too busy for a narrow interval
+    noisy: bool  #: whether the machine was too busy for a narrow interval
     avg_gflops: float | None
-    simulated: bool  #: it ran on the CPU runtime: its times are not a GPU's
+    simulated: bool  #: whether it ran on the CPU runtime, so that its times are not a GPU's
     cost_usd: Decimal
     vm_state: str | None  #: COLD_START or WARM_REUSE; None if no VM was needed
     fields: dict[str, Any] = field(repr=False)  #: the terminal event
 
     @property
     def output_by_case(self) -> dict[str, str]:
-        """What the program printed, by the name of the case; under "" what belongs to no case."""
+        """The program's output by the name of the case; the key "" has output outside of cases."""
         return output_by_case(self.fields)
 
     @property

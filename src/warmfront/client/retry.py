@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Retry:
-    """How often a client retries after a dropped connection.
+    """The policy for retries after a dropped connection.
 
     The delay doubles from `first_s` to `most_s`. Progress, such as a new event, resets the count.
 
@@ -22,12 +22,12 @@ class Retry:
         >>> client = Client(retry=Retry(attempts=3))
     """
 
-    attempts: int = 12  #: retries in a row; with the default delays a server has half a minute to restart
+    attempts: int = 12  #: consecutive retries; the default delays give a server half a minute to restart
     first_s: float = 0.1  #: the first delay
     most_s: float = 5.0  #: the longest delay
 
     def delays_s(self) -> Iterator[float]:
-        """Yield the delay before each retry, with jitter so that many clients do not return at once."""
+        """Yield the delay before each retry, with jitter so that many clients do not reconnect at once."""
         delay_s = self.first_s
         for _ in range(self.attempts):
             yield delay_s * random.uniform(0.5, 1)  # noqa: S311 - jitter needs no secure randomness

@@ -1,4 +1,4 @@
-"""Turns error responses, and responses that this client cannot read, into `warmfront.errors`.
+"""Turn error responses, and responses that this client cannot read, into `warmfront.errors`.
 
 The `code` of a problem+json response names the error class; nothing is inferred from its text.
 """
@@ -63,7 +63,7 @@ def _problem_details(response: httpx.Response) -> dict[str, Any]:
     return body if isinstance(body, dict) else {}
 
 
-#: The base class of the errors that share a code comes first in `warmfront.errors`, and wins.
+#: If several errors share a code, their base class comes first in `warmfront.errors` and is used.
 _BY_CODE: dict[str, type[errors.WarmfrontError]] = {
     kind.code: kind
     for kind in reversed(list(vars(errors).values()))

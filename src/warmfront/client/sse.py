@@ -1,6 +1,6 @@
-"""Parses a stream of server-sent events.
+"""Parse a stream of server-sent events.
 
-Only the format: the client interprets the events and reconnects.
+This module handles only the format: the client interprets the events and reconnects.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ MAX_LINE_BYTES = 32 * 1024 * 1024
 
 
 async def messages(chunks: AsyncIterable[bytes]) -> AsyncGenerator[tuple[str, str]]:
-    """Yield id and data of each complete message; the id is empty if the server sent none.
+    """Yield the id and data of each complete message; the id is empty if the server sent none.
 
-    An incomplete message is dropped: the client requests it again.
+    An incomplete message is dropped, and the client requests it again.
     """
     message_id, data = "", list[str]()
     async for line in _lines(chunks):

@@ -1,6 +1,6 @@
 """The client without `await`: it runs `AsyncClient` on an event loop in its own thread.
 
-Each method is derived from that of `AsyncClient`, with its types and its docstring. The thread is needed
+Each method is derived from the one of `AsyncClient`, with its types and docstring. The thread is needed
 because the calling thread may already have a running event loop, as in a notebook.
 """
 
@@ -106,7 +106,7 @@ class Client:
 
 
 class LoopThread:
-    """An event loop that runs in a thread of its own."""
+    """An event loop that runs in its own thread."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -119,7 +119,10 @@ class LoopThread:
         return not self._loop.is_closed()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine in the loop and wait for it; an exception such as Ctrl-C here cancels it there."""
+        """Run a coroutine in the loop and wait for it.
+
+        An exception here, such as Ctrl-C, cancels the coroutine.
+        """
         ended = threading.Event()
         future = asyncio.run_coroutine_threadsafe(_signal_end(coroutine, ended), self._loop)
         try:

@@ -1,1 +1,1 @@
-"""HIP toolchains: the CPU runtime and ROCm, the X-ray, and what they share."""
+"""HIP toolchains: the CPU runtime and ROCm, the X-ray, and their common parts."""

@@ -19,7 +19,7 @@ PREFIX = "__builtin_amdgcn_"
 
 
 class Fidelity(StrEnum):
-    """How a result of the CPU runtime relates to that of a GPU."""
+    """The relation of a result of the CPU runtime to that of a GPU."""
 
     EXACT = "exact"  #: every bit is the same, as far as the instruction set's documentation defines it
     APPROXIMATE = "approximate"  #: the last bits can differ, or a case is not documented: see the note
@@ -32,7 +32,7 @@ class Builtin(NamedTuple):
     name: str
     group: str  #: the heading in the table
     fidelity: Fidelity
-    header: str = ""  #: defines it, in the CPU runtime's headers; empty if it is GPU only
+    header: str = ""  #: the header of the CPU runtime that defines it; empty if it is GPU only
     note: str = ""  #: why it is approximate or GPU only
 
 
@@ -150,7 +150,7 @@ _FAMILIES = (
             "gfx942 does not have this instruction"),
 )  # fmt: skip
 
-#: What a rejected constant argument means, by the function that words.h calls for it, and what to use.
+#: The message and hint for a rejected constant argument, by the function that words.h calls for it.
 _REJECTIONS = {
     "dpp_control": (
         "this is not a DPP control of gfx942",
@@ -201,7 +201,7 @@ def headers_of(names: Iterable[str]) -> list[str]:
 
 
 def _meant(name: str) -> list[Builtin]:
-    """Return the builtin of a name, or those that a macro can form from it with `##`."""
+    """Return the builtin with a name, or those that a macro can form from it with `##`."""
     if builtin := all_builtins().get(name):
         return [builtin]
     return [b for b in all_builtins().values() if b.name.startswith(name)] if name.endswith("_") else []
@@ -214,14 +214,14 @@ def may_wait(name: str) -> bool:
 
 
 def approximate_names(names: Iterable[str]) -> list[Builtin]:
-    """Return those of the names that are builtins with an approximate result, sorted by name."""
+    """Return the names of builtins with an approximate result, sorted."""
     known = all_builtins()
     used = {name for name in names if name.startswith(PREFIX) and name in known}
     return [known[name] for name in sorted(used) if known[name].fidelity is Fidelity.APPROXIMATE]
 
 
 def why_gpu_only(name: str) -> str:
-    """Return why the CPU runtime does not have a builtin."""
+    """Return why the CPU runtime does not support a builtin."""
     if builtin := all_builtins().get(name):
         return builtin.note
     similar = difflib.get_close_matches(name, all_builtins(), n=1, cutoff=0.8)
@@ -229,7 +229,7 @@ def why_gpu_only(name: str) -> str:
 
 
 def find_rejection(text: str) -> tuple[str, str] | None:
-    """Return the message and the hint for a constant argument that a compiler's message says is rejected."""
+    """Return the message and hint for a rejected constant argument in a compiler's message."""
     match = _REJECTED.search(text)
     return _REJECTIONS.get(match[1]) if match else None
 

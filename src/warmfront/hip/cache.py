@@ -1,7 +1,7 @@
-"""The cache of what is built once and used for every submission: precompiled headers, libraries, the guest.
+"""The cache of everything that is built once for all submissions: precompiled headers, libraries, the guest.
 
-An entry is a directory whose name has a hash of everything it was built from, so a stale entry is never used.
-Entries are created atomically, even if two processes build the same one at the same time.
+An entry is a directory whose name contains a hash of everything it was built from, so a stale entry is never
+used. Entries are created atomically, even if two processes build the same one at the same time.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ def digest(parts: Iterable[str | Path]) -> str:
 
 
 def file_identity(program: str) -> str:
-    """Return a text that differs between installed compilers and versions, without running the program."""
+    """Return text that identifies an installed compiler and its version, without running it."""
     path = Path(program).resolve()
     status = path.stat()
     return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 def get_or_build(cache_dir: Path, name: str, build: Callable[[Path], None]) -> Path:
-    """Return the directory `name` of the cache, after `build` has filled it if it does not exist.
+    """Return the cache directory `name`; if it does not exist, let `build` fill it.
 
     Raises:
         ToolchainFailed: the cache directory cannot be created or written.

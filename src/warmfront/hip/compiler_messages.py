@@ -1,6 +1,6 @@
 """Parse the output of g++, clang, the assembler and the linker into messages with positions.
 
-What a message means to an author is decided in `diagnose`.
+`diagnose` interprets the messages for an author.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from warmfront.value_class import dataclass
 
 
 class Severity(StrEnum):
-    """How severe a message is, and which program printed it."""
+    """The severity of a message, and the program that printed it."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -23,7 +23,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Place:
-    """A position in a file; lines and columns begin at 1. Column 0: none was printed."""
+    """A position in a file; lines and columns begin at 1. Column 0 means that none was printed."""
 
     file: str
     line: int
@@ -81,7 +81,7 @@ def parse_messages(output: str) -> list[Message]:
 
 
 class _Parser:
-    """Collect messages; keep the context lines that g++ prints before a message until the message follows."""
+    """A parser that collects messages, and keeps the context lines that g++ prints before a message."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []

@@ -1,8 +1,8 @@
-"""What a GPU says about itself: by the kernel driver's files, and by the HIP runtime in our own program.
+"""Facts about a GPU, from the kernel driver's files and from the HIP runtime in our own program.
 
-`installed_devices` reads sysfs and needs no ROCm. `parse_device_facts` reads the answer of the harness, which
-is asked before submitted code is loaded. Both parse with bounds: a field that is missing or not plausible is
-left empty or 0, because a driver may lack any file.
+`installed_devices` reads sysfs and does not need ROCm. `parse_device_facts` reads the answer of the harness,
+from before submitted code is loaded. Both check bounds: a missing or implausible field is left empty or 0,
+because a driver may lack any file.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ SYSFS = Path("/sys")
 
 #: The largest file of sysfs, and the largest answer of the harness, that is read.
 MAX_BYTES = 16 * 1024
-#: Topology nodes that are read: more than any machine has CPUs and GPUs or partitions of them.
+#: The most topology nodes that are read: more than the CPUs, GPUs and partitions of any machine.
 MAX_NODES = 512
 
 _MAX_TEXT = 96
 _ARCH = re.compile(r"gfx[0-9a-f]{3,5}")
 _PCI_BUS_ID = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 _PARTITION = re.compile(r"[A-Z]{3}/NPS[1-9]")
-#: Upper bounds of numbers: what exceeds them is not a fact about a GPU.
+#: Upper bounds of numbers: larger values are implausible for a GPU.
 _MAX_UNITS = 1 << 16
 _MAX_MEMORY_BYTES = 1 << 50
 _MAX_MINOR = 1 << 20
@@ -47,16 +47,16 @@ class DeviceFacts:
     name: str = ""  #: the product's name, such as `AMD Instinct MI300X`
     compute_units: int = 0
     memory_bytes: int = 0
-    partition: str = ""  #: compute and memory partition, such as `SPX/NPS1`; empty if the driver does not say
+    partition: str = ""  #: compute and memory partition, such as `SPX/NPS1`; empty if not reported
     driver_version: str = ""  #: of the amdgpu module; the kernel's release if it is part of the kernel
-    hip_runtime_version: str = ""  #: such as `6.4.43484`; empty if only the driver was asked
+    hip_runtime_version: str = ""  #: such as `6.4.43484`; empty if the facts are from the driver only
     pci_bus_id: str = ""  #: such as `0000:05:00.0`; partitions of one GPU have the same
     render_minor: int | None = None  #: 128 for /dev/dri/renderD128
     unique_id: int | None = None  #: serial number; ROCR_VISIBLE_DEVICES accepts it
 
     @property
     def render_node(self) -> str | None:
-        """The device file that a process needs besides /dev/kfd; None if it is not known."""
+        """The device file that a process needs in addition to /dev/kfd; None if unknown."""
         return None if self.render_minor is None else f"/dev/dri/renderD{self.render_minor}"
 
     def to_json(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class DeviceFacts:
         """Parse the facts from JSON types. Unknown fields are ignored, implausible ones are left empty.
 
         Raises:
-            ToolchainFailed: the architecture is missing or is not the name of one.
+            ToolchainFailed: the architecture is missing or invalid.
         """
         arch = _text(fields.get("arch")).partition(":")[0]  # without features such as :sramecc+
         if not _ARCH.fullmatch(arch):
@@ -87,7 +87,7 @@ class DeviceFacts:
         )
 
     def completed_by(self, other: DeviceFacts) -> DeviceFacts:
-        """Return these facts, with `other`'s where these are empty: the runtime's with the driver's, say."""
+        """Return these facts, with empty fields filled from `other`, such as the driver's facts."""
         missing = {
             name: value for name, value in asdict(other).items() if getattr(self, name) in {"", 0, None}
         }
@@ -95,10 +95,10 @@ class DeviceFacts:
 
 
 def confirm_device(by_runtime: DeviceFacts, by_driver: DeviceFacts | None) -> DeviceFacts:
-    """Return what both say about the device, after a check that it is the same one.
+    """Check that both describe the same device, and return their combined facts.
 
     Raises:
-        ToolchainFailed: the box got another device than the one that was chosen for it.
+        ToolchainFailed: the box got a different device than the one chosen for it.
     """
     if by_driver is None:
         return by_runtime
@@ -106,7 +106,7 @@ def confirm_device(by_runtime: DeviceFacts, by_driver: DeviceFacts | None) -> De
         # HIP does not report the function of a PCI address, the digit after the dot.
         got, wanted = (str(getattr(facts, name)).partition(".")[0] for facts in (by_runtime, by_driver))
         if got not in {wanted, "", "0"} and wanted not in {"", "0"}:
-            raise ToolchainFailed(f"The box has another GPU than the driver: {name} {got}, not {wanted}.")
+            raise ToolchainFailed(f"The box has a different GPU than the driver: {name} {got}, not {wanted}.")
     return by_runtime.completed_by(by_driver)
 
 
@@ -114,7 +114,7 @@ def parse_device_facts(answer: bytes) -> DeviceFacts:
     """Parse the harness's answer to DESCRIBE: one JSON object.
 
     Raises:
-        ToolchainFailed: the answer is too long or is not one, or has no architecture.
+        ToolchainFailed: the answer is too long, is not a JSON object, or has no architecture.
     """
     try:
         fields = json.loads(answer) if len(answer) <= MAX_BYTES else None
@@ -201,7 +201,7 @@ def _partition(card: Path | None) -> str:
 
 
 def _properties(folder: Path) -> dict[str, int]:
-    """Return the lines `name number` of a node's properties; nothing if this process may not read them."""
+    """Return a node's properties from its `name number` lines; empty if this process may not read them."""
     pairs = (line.partition(" ") for line in _read(folder / "properties").splitlines())
     return {
         name: int(value)
@@ -218,7 +218,7 @@ def _entries(folder: Path) -> Iterable[Path]:
 
 
 def _line(path: Path) -> str:
-    """Return the first line of a file; empty if it has none or cannot be read."""
+    """Return the first line of a file; empty if the file is empty or cannot be read."""
     return _text(_read(path).partition("\n")[0])
 
 

@@ -1,6 +1,6 @@
 """Explain why a source did not compile, with positions in the author's own lines.
 
-Input is the compiler's output and the author's text. Our headers, the trailer and rewritten launches are
+The input is the compiler's output and the author's text. Our headers, the trailer and rewritten launches are
 never shown.
 """
 
@@ -46,7 +46,7 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class CompileFailure:
-    """Why a source did not compile."""
+    """The reason for which a source did not compile."""
 
     code: str  #: a stable code such as COMPILE_ERROR or NO_SOLUTION
     message: str  #: may have several lines
@@ -62,7 +62,7 @@ def classify(
     *,
     rewritten: bool = True,
 ) -> CompileFailure:
-    """Return what the compiler's `output` means.
+    """Return the failure that the compiler's `output` describes.
 
     Args:
         output: everything that the compiler printed.
@@ -106,7 +106,7 @@ def main_defined(source: str, line: int, declaration: str) -> CompileFailure:
 
 
 def rewrite_failure(source: str, error: RewriteError) -> CompileFailure:
-    """Return the failure of a source that was not compiled: it cannot be translated, or is refused."""
+    """Return the failure for a source that cannot be translated, or is refused."""
     diagnostic = _at(source, error.line, error.column, error.message)
     return CompileFailure(error.code, render([diagnostic], source), (diagnostic,), hint=error.hint)
 
@@ -163,7 +163,7 @@ _UNDEFINED = re.compile(
 
 @dataclass(frozen=True)
 class _FailedCompilation:
-    """One failed compilation. Each public method recognizes one reason and returns None for any other."""
+    """One failed compilation. Each public method recognizes one reason, and returns None for all others."""
 
     source: str
     declaration: str
@@ -181,7 +181,7 @@ class _FailedCompilation:
         return None
 
     def gpu_only_name(self, messages: Sequence[Message]) -> CompileFailure | None:
-        """Recognize a name that exists only on a GPU, if this is not the compiler for one."""
+        """Recognize a name that exists only on a GPU, if this is not a GPU compiler."""
         if not self.source_map.rewritten:
             return None
         for message in self.by_author(messages):
@@ -228,7 +228,7 @@ class _FailedCompilation:
         return None
 
     def unknown_assembly(self, line: int) -> str:
-        """Return which part of the assembly at a line the CPU runtime does not know."""
+        """Return the part of the assembly at a line that the CPU runtime does not support."""
         tokens, lines = _tokens(self.source), LineIndex(self.source)
         bodies = [tokens.code, *(split_macro(d.tokens)[1] for d in tokens.directives if d.name == "define")]
         for body in bodies:
@@ -236,7 +236,7 @@ class _FailedCompilation:
             for index, token in enumerate(body):
                 is_here = token.text in ASSEMBLY and lines.position(token.start)[0] == line
                 if is_here and (part := unknown_instruction(editor, index)):
-                    return f"the CPU runtime does not know {part}"
+                    return f"the CPU runtime does not support {part}"
         return "this machine does not have its instructions"
 
     def assembly_line(self, message: Message) -> int:
@@ -246,7 +246,7 @@ class _FailedCompilation:
         return before[-1] if before else self.assembly[0]
 
     def reserved_name(self, messages: Sequence[Message]) -> CompileFailure | None:
-        """Recognize the definition of a function that the headers define already."""
+        """Recognize the definition of a function that the headers already define."""
         for message in self.by_author(messages):
             redefined = _REDEFINED.search(message.text)
             elsewhere = any(note.place.file not in _AUTHORS for note in message.notes)
@@ -425,7 +425,7 @@ class _FailedCompilation:
         return (_at(self.source, *LineIndex(self.source).position(own[0]), text),) if own else ()
 
     def mentions(self, name: str) -> tuple[Diagnostic, ...]:
-        """Return a diagnostic where `name` is first used, or else declared; empty if it does not occur."""
+        """Return a diagnostic at the first use of `name`, or its declaration; empty if it does not occur."""
         code = _tokens(self.source).code
         uses = [index for index, token in enumerate(code) if token.text == name]
         if not uses:

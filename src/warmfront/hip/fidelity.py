@@ -1,8 +1,8 @@
-"""Say how the results of the CPU runtime relate to those of a GPU, from the names that a source uses.
+"""Determine from the names in a source whether the CPU runtime computes the same bits as a GPU.
 
 A source is approximate if it uses an operation whose last bits a GPU may compute differently: the builtins
-that `builtins.py` lists as such, mathematical functions, hipCUB, rocPRIM and rocWMMA. Everything else has
-the same bits.
+that `builtins.py` lists as such, mathematical functions, hipCUB, rocPRIM and rocWMMA. All other operations
+give the same bits.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _FUNCTIONS = re.compile(
 )
 _LAST_BIT = "the C library's result can differ from a GPU's in the last bit"
 _ORDER = "on a GPU, the library adds floating-point numbers in another order"
-_MATRICES = "it is made of matrix instructions, whose sums a GPU rounds differently"
+_MATRICES = "it uses matrix instructions, whose sums a GPU rounds differently"
 
 
 @dataclass(frozen=True)
 class SourceFidelity:
-    """Whether results have the bits of a GPU, and if not, which operations differ and how."""
+    """The fidelity of a source: whether a GPU computes the same bits, and which operations differ."""
 
     level: Fidelity
     reason: str = ""
 
 
 def assess_fidelity(source: str) -> SourceFidelity:
-    """Return the fidelity of a source on the CPU runtime; a name in dead code counts as well."""
+    """Return the fidelity of a source on the CPU runtime. Names in dead code count as well."""
     try:
         tokens = tokenize(source)
     except LexError:  # the compiler explains it

@@ -1,4 +1,4 @@
-"""The health report of a GPU: a list of checks, each with what was found and what to do about it.
+"""The health report of a GPU: a list of checks, each with its result and a remedy.
 
 `hip/gpu_host.py` makes the checks of the machine; `listener/gpu_checks.py` adds those that use the GPU as a
 submission does. The JSON of a report is kept with the VM's record.
@@ -19,7 +19,7 @@ class HealthCheck:
     ok: bool
     detail: str  #: what was found
     remedy: str = ""  #: what to do if the check failed
-    required: bool = True  #: whether a machine that fails it must not judge; otherwise it is advice
+    required: bool = True  #: whether a machine that fails the check must not judge; otherwise it is advisory
 
     def to_json(self) -> dict[str, Any]:
         """Return the check as JSON types."""
@@ -34,7 +34,7 @@ class HealthCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class GpuHealth:
-    """What the checks of a GPU found.
+    """The results of the checks of a GPU.
 
     Example:
         >>> health = check_gpu(toolchain, sandbox, settings)

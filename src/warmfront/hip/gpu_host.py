@@ -1,6 +1,6 @@
-"""Checks of the machine that a GPU is in: device files, driver, topology, memory errors, clocks.
+"""Check the machine of a GPU: device files, driver, topology, memory errors, clocks.
 
-Everything is read from the kernel's files. Nothing is executed and no device is opened, so that the checks
+All facts come from the kernel's files. No program is executed and no device is opened, so that the checks
 also work for a GPU that hangs. Reference: the kernel's documentation of amdgpu, and AMD's matrix of drivers
 and ROCm releases.
 """
@@ -42,23 +42,23 @@ ROCM_DRIVERS = {
 #: 30.30 (of ROCm 7.2) is documented for ROCm 6.3 to 7.2.
 MAX_RELEASES_OLDER, MAX_RELEASES_NEWER = 2, 4
 
-#: More than this share of VRAM in use before anything runs: the GPU is not ours alone.
+#: If more than this share of VRAM is in use before anything runs, something else uses the GPU.
 MAX_USED_VRAM = 0.1
 
-#: With its power limited below this share of its maximum, a GPU is slower than others of its type.
+#: If its power is limited below this share of its maximum, a GPU is slower than others of its type.
 MIN_POWER_SHARE = 0.9
-#: With more than this share of the host's memory pinned, the machine would no longer work.
+#: If more than this share of the host's memory is pinned, the machine may stop working.
 MAX_PINNED_SHARE = 0.75
 #: Files of the driver: whether it clears LDS and registers between programs, and a command to clear them.
 ENFORCE_ISOLATION, RUN_CLEANER = "enforce_isolation", "run_cleaner_shader"
-FIRST_PARTITION = b"0"  #: what is written to `RUN_CLEANER`
+FIRST_PARTITION = b"0"  #: the text that is written to `RUN_CLEANER`
 #: Free space for the data of cases, which boxes and judge share.
 MIN_SHARED_MEMORY_BYTES = 8 * GIB
 
 
 @dataclass(frozen=True, kw_only=True)
 class GpuHost:
-    """Where the kernel's files are, and which GPU is meant. Tests give a tree of their own.
+    """The location of the kernel's files, and the selected GPU. Tests use their own directory tree.
 
     Attributes:
         root: the directory that contains `dev`, `sys` and `proc`.
@@ -85,19 +85,22 @@ class GpuHost:
             return None
 
     def number(self, path: str | Path) -> int | None:
-        """Return the integer in a file; None if it cannot be read or is no integer."""
+        """Return the integer in a file; None if it cannot be read or is not an integer."""
         text = self.text(path)
         return int(text) if text and text.isascii() and text.isdigit() else None
 
     def device(self) -> DeviceFacts | None:
-        """Return the GPU that is meant, as the driver presents it; None if there is none."""
+        """Return the selected GPU, as the driver presents it; None if there is none."""
         devices = installed_devices(self.path("/sys"))
         if self.render_minor is None:
             return next(iter(devices), None)
         return next((device for device in devices if device.render_minor == self.render_minor), None)
 
     def device_folder(self, device: DeviceFacts) -> Path:
-        """Return the folder of a device in sysfs, which may not exist. Partitions have that of their card."""
+        """Return the folder of a device in sysfs, which may not exist.
+
+        Partitions share the folder of their card.
+        """
         pci = self.path(f"/sys/bus/pci/devices/{device.pci_bus_id}")
         if device.pci_bus_id and pci.is_dir():
             return pci
@@ -105,7 +108,7 @@ class GpuHost:
 
 
 def check_host(host: GpuHost, *, expected: Gpu | None = None) -> tuple[HealthCheck, ...]:
-    """Check the machine. If it has no usable GPU, the checks that need one are left out.
+    """Check the machine. If it has no usable GPU, skip the checks that need one.
 
     Args:
         host: where the kernel's files are.
@@ -125,7 +128,7 @@ def check_host(host: GpuHost, *, expected: Gpu | None = None) -> tuple[HealthChe
 
 
 def clear_lds(host: GpuHost) -> bool:
-    """Let the driver clear LDS and registers, where it offers that and does not do it by itself.
+    """Make the driver clear LDS and registers, if it supports that and does not do it automatically.
 
     Returns:
         Whether the command was given.
@@ -136,7 +139,7 @@ def clear_lds(host: GpuHost) -> bool:
     try:
         # The driver's file can only be written; opening it for reading as well would fail.
         cleaner = os.open(host.device_folder(device) / RUN_CLEANER, os.O_WRONLY | os.O_CLOEXEC)
-    except OSError:  # not offered, or a container that may not write to sysfs: `check_host` reports it
+    except OSError:  # not supported, or sysfs is read-only in a container: `check_host` reports it
         return False
     try:
         os.write(cleaner, FIRST_PARTITION)
@@ -160,7 +163,7 @@ def _driver(host: GpuHost) -> HealthCheck:
         return HealthCheck(name=name, ok=False, detail="the kernel module is not loaded", remedy=remedy)
     driver, rocm = _version(host.text("/sys/module/amdgpu/version")), _rocm_version(host)
     if driver is None:
-        detail = "loaded; it is the kernel's own and has no version of AMD's"
+        detail = "loaded; it is the kernel's own driver, without an AMD version"
         return HealthCheck(name=name, ok=True, detail=detail)
     if rocm is None:
         return HealthCheck(name=name, ok=True, detail=f"{_dotted(driver)}; ROCm's version is unknown")
@@ -183,7 +186,7 @@ def _device_files(host: GpuHost, device: DeviceFacts | None) -> Iterator[HealthC
 
 
 def _device_file(host: GpuHost, path: str) -> HealthCheck:
-    """Check that a box can open a device file: it gets the file's group, and no other privilege."""
+    """Check that a box can open a device file with only the file's group, and no other privilege."""
     try:
         status = host.path(path).stat()
     except OSError as error:
@@ -202,7 +205,7 @@ def _device_file(host: GpuHost, path: str) -> HealthCheck:
 
 
 def _gpu(device: DeviceFacts | None, expected: Gpu | None) -> HealthCheck:
-    """Check that the GPU is what was leased, or else one of the catalogue."""
+    """Check that the GPU is the leased type or, if that is not given, any type in the catalogue."""
     name = "GPU"
     wanted = expected.name if expected else " or ".join(gpu.name for gpu in gpus.CATALOGUE)
     if device is None:
@@ -288,7 +291,7 @@ def _power_cap(host: GpuHost, folder: Path) -> HealthCheck:
 
 
 def _other_processes(host: GpuHost, _folder: Path) -> HealthCheck:
-    """Count the processes that use GPUs; the driver numbers them as the host does, so ours are among them."""
+    """Count the processes that use GPUs. The driver uses the host's process ids, so ours are included."""
     count = len(_entries(host.path("/sys/class/kfd/kfd/proc")))
     detail = f"{count} have a GPU open" if count else "none has a GPU open"
     remedy = "Other processes change times: end them, unless they are the boxes of this service."
@@ -306,16 +309,19 @@ def _cleaner(host: GpuHost, folder: Path) -> HealthCheck:
     return HealthCheck(
         name=name,
         ok=False,
-        detail="not cleared: a kernel can read what the previous one left in LDS and registers",
+        detail="not cleared: a kernel can read data of the previous one in LDS and registers",
         remedy=f"On the host: `echo 1 | sudo tee {folder / ENFORCE_ISOLATION}`."
         if offered
-        else "The driver offers no cleaner shader: use a newer one.",
+        else "The driver has no cleaner shader: use a newer driver.",
         required=False,
     )
 
 
 def _pinned_memory(host: GpuHost, folder: Path) -> HealthCheck:
-    """Check how much host memory programs can pin: the driver's limit counts, since cgroups do not."""
+    """Check how much host memory programs can pin.
+
+    Only the driver limits it, because cgroups do not count it.
+    """
     name = "pinned memory"
     limit = host.number(folder / "mem_info_gtt_total")
     match = re.search(r"^MemTotal:\s+(\d+) kB", host.text("/proc/meminfo") or "", re.MULTILINE)
@@ -360,13 +366,13 @@ def _version(text: str | None) -> tuple[int, ...] | None:
 
 
 def _release_of_driver(driver: tuple[int, ...]) -> int:
-    """Return the number of the ROCm release that the driver belongs to, oldest first."""
+    """Return the index of the driver's ROCm release, oldest first."""
     known = sum(driver >= version for version in ROCM_DRIVERS.values()) - 1
     return known + (driver[:2] > max(ROCM_DRIVERS.values())[:2])
 
 
 def _release_of_rocm(rocm: tuple[int, ...]) -> int:
-    """Return the number of a ROCm release; what is newer than all that we know counts as the next one."""
+    """Return the index of a ROCm release. A release newer than all known ones counts as the next one."""
     known = sum(rocm[:2] >= release for release in ROCM_DRIVERS) - 1
     return known + (rocm[:2] > max(ROCM_DRIVERS))
 

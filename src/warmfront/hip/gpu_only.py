@@ -1,6 +1,6 @@
 """Recognize compiler errors about names that need ROCm and a GPU.
 
-The names are listed as families, each with the reason why the CPU runtime does not have it.
+The names are listed as families, each with the reason for which the CPU runtime does not support it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from warmfront.value_class import dataclass
 
 @dataclass(frozen=True)
 class GpuOnlyName:
-    """A name that the CPU runtime does not have, and why."""
+    """A name that the CPU runtime does not support, and why."""
 
     message: str
     hint: str = "Use the rocm toolchain on a machine with a GPU, or write the kernel without it."

@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-#: The headers that do not depend on the target, and those in which only `hiptarget` does.
+#: The headers that do not depend on the target, or depend on it only through `hiptarget`.
 SHARED_INCLUDE = Path(__file__).parent / "include"
 
 

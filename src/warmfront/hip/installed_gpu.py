@@ -26,5 +26,5 @@ def gpu_of(device: DeviceFacts) -> Gpu | None:
 
 
 def installed_gpu(sysfs: Path = SYSFS) -> Gpu | None:
-    """Return the type of the first GPU in this machine; None if there is none that we know."""
+    """Return the type of the first GPU in this machine; None if there is no known GPU."""
     return next((gpu for device in installed_devices(sysfs) if (gpu := gpu_of(device))), None)

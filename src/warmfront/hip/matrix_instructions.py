@@ -35,14 +35,17 @@ _QUOTED = re.compile(r"'(?P<name>__builtin_amdgcn_s?mfma\w+)'")
 
 @dataclass(frozen=True)
 class UnknownInstruction:
-    """A matrix instruction that gfx942 does not have, and what to do about it."""
+    """A matrix instruction that gfx942 does not have, with a hint."""
 
     message: str
     hint: str
 
 
 def find_unknown_instruction(text: str) -> UnknownInstruction | None:
-    """Return what a compiler's message means that names a matrix instruction which gfx942 does not have."""
+    """Return the matrix instruction in a compiler's message that gfx942 does not have.
+
+    None if there is none.
+    """
     quoted = _QUOTED.search(text)
     if not quoted:
         return None

@@ -1,7 +1,7 @@
 """Remove our own types and functions from compiler messages.
 
-The compiler sees a launch as a call with a lambda; the author wrote a launch. Only texts are changed here,
-not positions.
+The compiler sees a call with a lambda where the author wrote a launch. Only texts are changed here, not
+positions.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def clean_message(text: str) -> str:
 
 
 def _vector_name(vector: re.Match[str]) -> str:
-    """Return a name for a vector of the compiler; g++ writes [...] for what two types have in common."""
+    """Return a name for a compiler's vector type; g++ writes [...] for the common parts of two types."""
     parts = [vector[part] for part in ("count", "element") if vector[part] != "[...]"]
     return f"vector of {' '.join(parts)}"
 
@@ -87,7 +87,7 @@ _SIGNATURE = re.compile(r"^(?:.*?[ *&])??(?P<name>[\w:~]+(?:<.*>)?)\((?P<paramet
 
 
 def describe_launch_error(message: Message) -> str:
-    """Return a message about the call that replaces a launch as a message about the launch."""
+    """Turn a message about the call that replaces a launch into a message about the launch."""
     text = clean_message(message.text)
     notes = [clean_message(note.text) for note in message.notes]
     if "config(dim3" in text and _COUNT.search(text):
@@ -136,6 +136,6 @@ def _value_type(argument: str) -> str:
 
 
 def _split(signature: str) -> tuple[str, str]:
-    """Return name and parameters of `void k(float*, int) [with …]`."""
+    """Return the name and parameters of `void k(float*, int) [with …]`."""
     match = _SIGNATURE.match(signature)
     return (match["name"], match["parameters"]) if match else (signature, "")

@@ -1,8 +1,8 @@
 """The optional device `rocjitsu`: AMD's emulator runs the real code of a GPU on the CPU.
 
 rocjitsu, which `mirage` manages, is part of ROCm since 2026. Its library is preloaded into a HIP program and
-answers in place of the kernel driver, so hipcc, the HIP runtime and the code object are the real ones. It is
-slow, so the cases are those of the CPU, and results are `simulated`.
+replaces the kernel driver, so hipcc, the HIP runtime and the code object are the real ones. It is slow, so
+the cases have CPU sizes, and results are `simulated`.
 
 Facts from its sources, release 10: the library is `librocjitsu.so` (before: `librocjitsu_kmd.so`); it reads
 the path of its configuration from the file `config_path` in ROCJITSU_INVOCATION_DIR or ROCJITSU_RUNTIME_DIR
@@ -55,7 +55,7 @@ class Emulator:
 
 
 class RocjitsuToolchain(RocmToolchain):
-    """Compile with hipcc, and run on the emulator instead of a GPU. See `Toolchain` for the interface."""
+    """The toolchain that compiles with hipcc and runs on the emulator instead of a GPU. See `Toolchain`."""
 
     name = "rocjitsu"
     simulated = True
@@ -98,7 +98,7 @@ class RocjitsuToolchain(RocmToolchain):
 
 
 def find_emulator(settings: Settings, arch: str = gpus.MI300X.arch) -> Emulator:
-    """Return the emulator that WARMFRONT_ROCJITSU names, or that is on PATH or in /opt/rocm.
+    """Return the emulator in WARMFRONT_ROCJITSU, on PATH or in /opt/rocm.
 
     Raises:
         NoToolchain: it is not installed, or has no configuration for the architecture.

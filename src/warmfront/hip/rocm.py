@@ -48,13 +48,13 @@ MIB = 1024**2
 #: The device files of the driver: one for all GPUs, and a render node per GPU or partition. `card*` is for
 #: displays, and is never passed to a box.
 KFD = Path("/dev/kfd")
-#: Share memory between processes by the driver. The runtime's other way is a socket, which boxes do not have.
+#: Share memory between processes through the driver. The runtime's alternative is a socket, which boxes lack.
 IPC_ENVIRON = {"HSA_ENABLE_IPC_MODE_LEGACY": "1"}
 RENDER_NODES = Path("/dev/dri")
 
 
 class RocmToolchain:
-    """Compile HIP with hipcc for one GPU architecture. See `Toolchain` for the interface."""
+    """The toolchain that compiles HIP with hipcc for one GPU architecture. See `Toolchain`."""
 
     name = "rocm"
     simulated = False
@@ -92,7 +92,7 @@ class RocmToolchain:
         return (self._built / "compiler.txt").read_text().strip()
 
     def translate(self, request: JudgeRequest) -> TranslatedSource:
-        """Return the source unchanged between prologue and trailer: hipcc understands `<<<>>>`."""
+        """Return the source unchanged between prologue and trailer, because hipcc supports `<<<>>>`."""
         refuse(request.source)
         return TranslatedSource(text=wrap_source(request.source, request.problem, request.dtype))
 
@@ -143,7 +143,10 @@ class RocmToolchain:
         return classify(output, request.source, declaration, translated.assembly, rewritten=False)
 
     def _flags(self) -> list[str]:
-        """Return the flags for a submission; with the macro, ROCm 6.4 has __shfl_sync and its like too."""
+        """Return the flags for a submission.
+
+        With the macro, ROCm 6.4 also has __shfl_sync and similar functions.
+        """
         return [
             f"--offload-arch={self.gpu.arch}",
             *self._driver_flags,
@@ -152,12 +155,12 @@ class RocmToolchain:
 
     @functools.cached_property
     def _driver_flags(self) -> tuple[str, ...]:
-        """What hipcc adds itself, for clang."""
+        """The flags that hipcc adds on its own, for clang."""
         return () if Path(self._hipcc).name == "hipcc" else ("--hip-link", "-D__HIP_PLATFORM_AMD__=1")
 
     @functools.cached_property
     def _prefix(self) -> Path:
-        """The ROCm installation that the compiler is part of, such as /opt/rocm-7.2.0."""
+        """The ROCm installation that contains the compiler, such as /opt/rocm-7.2.0."""
         folder = Path(self._hipcc).resolve().parent
         # amdclang++ is a link to the clang of /opt/rocm/lib/llvm/bin.
         return folder.parents[2] if folder.parts[-3:] == ("lib", "llvm", "bin") else folder.parent
@@ -168,11 +171,11 @@ class RocmToolchain:
         return self._entry.is_dir()
 
     def elapsed_s(self) -> float:
-        """Return the time of this machine's clock."""
+        """Return the time on this machine's clock."""
         return time.perf_counter()
 
     def keep_busy(self, seconds: float) -> bool:
-        """Return False: only kernels keep it busy."""
+        """Return False, because only kernels keep the device busy."""
         del seconds
         return False
 
@@ -203,7 +206,7 @@ class RocmToolchain:
 def device_files(
     device: DeviceFacts | None, *, kfd: Path = KFD, render_nodes: Path = RENDER_NODES
 ) -> tuple[str, ...]:
-    """Return the device files for a box: those of one device, or of all if it is not known which.
+    """Return the device files for a box: those of one device, or of all devices if it is unknown.
 
     In a container that has only one render node, the driver hides all other GPUs. Elsewhere it does not, and
     the runtime fails if it cannot open the render nodes of all GPUs that it sees.
@@ -216,18 +219,18 @@ def device_files(
 
 
 def pinning_environ(device: DeviceFacts | None) -> dict[str, str]:
-    """Return the variables that make the runtime use this device, where it can see others as well."""
+    """Return the variables that make the runtime use this device, if it can see others as well."""
     if device is None or device.unique_id is None:
         return {}
     return {"ROCR_VISIBLE_DEVICES": f"GPU-{device.unique_id:016x}"}
 
 
-#: ROCm's compilers, the preferred one first: newer ROCm replaces hipcc by amdclang++.
+#: ROCm's compilers, the preferred one first: newer releases replace hipcc with amdclang++.
 COMPILERS = ("hipcc", "amdclang++")
 
 
 def find_hipcc() -> str | None:
-    """Return the path of ROCm's compiler: on PATH, where hipconfig says, or in /opt/rocm; else None."""
+    """Return the path of ROCm's compiler, from PATH, hipconfig or /opt/rocm; None if there is none."""
     if on_path := _find_compiler(None):
         return on_path
     folders = (f"{root}/{name}" for root in _rocm_roots() for name in ("bin", "lib/llvm/bin"))
@@ -240,7 +243,7 @@ def _find_compiler(folder: str | None) -> str | None:
 
 
 def _rocm_roots() -> Iterator[str]:
-    """Yield the folders in which ROCm may be installed; hipconfig is only asked if it is on PATH."""
+    """Yield the folders in which ROCm may be installed. hipconfig is used only if it is on PATH."""
     if hipconfig := shutil.which("hipconfig"):
         command = [hipconfig, "--rocmpath"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

@@ -1,6 +1,6 @@
-"""Which ROCm has which construct of HIP, and what to write instead of those that none has.
+"""A table of HIP constructs by ROCm version, with replacements for those that are missing.
 
-The CPU runtime and the X-ray accept what the HIP of `TARGET` accepts: their headers declare nothing else.
+The CPU runtime and the X-ray accept what the HIP of `TARGET` accepts; their headers declare nothing else.
 `make test-rocm` compares them with real compilers, and `docs/rocm-versions.md` is generated from this table.
 """
 
@@ -10,28 +10,28 @@ import re
 
 from warmfront.value_class import dataclass
 
-#: The ROCm of the images for VMs, and the one that the X-ray speaks about.
+#: The ROCm version of the images for VMs, which the X-ray's messages refer to.
 TARGET = "7.2"
 
 NEEDS_ROCM_7 = "NEEDS_ROCM_7"
 NOT_IN_HIP = "NOT_IN_HIP"
 
-#: What the X-ray's headers say about a function that is newer than ROCm 6.4.
+#: The note in the X-ray's headers for a function that is newer than ROCm 6.4.
 NEEDS_NOTE = "needs ROCm 7"
 
 
 @dataclass(frozen=True)
 class Construct:
-    """A construct that not every HIP has."""
+    """A construct that some versions of HIP do not have."""
 
     names: str  #: a pattern of the names in compiler messages
     instead: str  #: what to write instead
     code: str = NOT_IN_HIP
     spelling: str = ""  #: how the documentation shows it; by default the name
-    is_member: bool = False  #: whether it is one only as a member of a class or a namespace
+    is_member: bool = False  #: whether it applies only to members of a class or a namespace
 
     def describe(self, name: str) -> str:
-        """Return the fact for a message about `name`."""
+        """Return a message about `name`."""
         if self.code == NEEDS_ROCM_7:
             return f"'{name}' needs ROCm 7"
         return f"'{name}' is not in HIP"
@@ -78,7 +78,7 @@ CONSTRUCTS = (
     Construct("num_threads", "size()", NEEDS_ROCM_7, "`num_threads()` of groups", is_member=True),
 )  # fmt: skip
 
-#: Constructs without a name of their own: the documentation lists them, and compilers explain them.
+#: Constructs without a name: the documentation lists them, and compilers report them.
 UNNAMED = (
     ("`warpSize` as a constant, in host code, or deduced as a template argument", "6.4 only",
      "a constant of your own: `constexpr int kWave = 64;`"),
@@ -100,7 +100,7 @@ UNNAMED = (
     ("`dim3` to `uint3` and back", "none", "its components"),
 )  # fmt: skip
 
-#: Functions that ROCm 6.4 has for other types only: a pattern of names, what is newer, and what to write.
+#: Functions that ROCm 6.4 has only for other types: a pattern of names, the newer types, and a replacement.
 NEWER_OVERLOADS = (
     ("atomicCAS(?:_system)?", "of unsigned short", "atomicCAS of the word around it"),
     (r"__shfl\w*", "of __hip_bfloat16", "a shuffle of the float"),
@@ -119,7 +119,7 @@ _UNKNOWN = re.compile(
 
 @dataclass(frozen=True)
 class MissingConstruct:
-    """A name that a compiler does not know, and why."""
+    """A name that a compiler does not know, with the reason."""
 
     code: str
     message: str
@@ -127,7 +127,7 @@ class MissingConstruct:
 
 
 def find_missing(text: str) -> MissingConstruct | None:
-    """Return why a compiler does not know the name in its message; None for a name of the author's own."""
+    """Return why a compiler does not know the name in its message; None for the author's own names."""
     unknown = _UNKNOWN.search(text.replace("\u2018", "'").replace("\u2019", "'"))
     if unknown is None:
         return None
@@ -140,7 +140,7 @@ def find_missing(text: str) -> MissingConstruct | None:
 
 
 def describe_newer(name: str) -> str:
-    """Return the fact for a finding about `name`, which needs ROCm 7 for the types that it is used with."""
+    """Return the message of a finding about `name`, which needs ROCm 7 for the types used."""
     for names, what, _ in NEWER_OVERLOADS:
         if re.fullmatch(names, name):
             return f"{name} {what} {NEEDS_NOTE}: ROCm 6.4 does not have it."
@@ -148,7 +148,7 @@ def describe_newer(name: str) -> str:
 
 
 def replacement(name: str) -> str:
-    """Return what to write instead of a construct that needs ROCm 7, for an older one."""
+    """Return a hint with the replacement, in older ROCm, of a construct that needs ROCm 7."""
     for names, _, instead in NEWER_OVERLOADS:
         if re.fullmatch(names, name):
             return f"For ROCm 6.4, write instead: {instead}."
@@ -159,7 +159,7 @@ def replacement(name: str) -> str:
 
 
 def is_newer(name: str) -> bool:
-    """Return whether the name itself, with whatever types, needs ROCm 7."""
+    """Return whether the name itself needs ROCm 7, whatever its types."""
     return any(c.code == NEEDS_ROCM_7 and re.fullmatch(c.names, name) for c in CONSTRUCTS)
 
 

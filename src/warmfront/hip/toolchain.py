@@ -54,14 +54,14 @@ class GuardZones:
 
 @dataclass(frozen=True, kw_only=True)
 class TranslatedSource:
-    """The text that the compiler gets for a submission's source."""
+    """The compiler's input for a submission's source."""
 
     text: str
     assembly: tuple[int, ...] = ()  #: the lines with inline assembly, for error messages
 
 
 class Toolchain(Protocol):
-    """Turn HIP source into a library that the guest can load and run.
+    """A toolchain, which turns HIP source into a library that the guest can load and run.
 
     A toolchain is used in this order: `build` once per machine, then for every submission `translate`, a box
     from `compile_template`, and a box from `run_template`:
@@ -80,10 +80,10 @@ class Toolchain(Protocol):
     gpu: Gpu  #: the GPU that it compiles for; if simulated, the GPU whose results it simulates
     device: DeviceFacts | None  #: the device that it uses, as the driver describes it; None if simulated
     guards: GuardZones
-    shared_memory: bool  #: whether the guest works on the judge's memory; else on that of a harness
+    shared_memory: bool  #: whether the guest works on the judge's memory instead of a harness's
     flush_bytes: int  #: how much to write between timed calls, so that no call finds its data in a cache
     warm_up_s: float  #: how long a kernel runs before it is timed
-    counts_cpu_time: bool  #: whether the time of a call is the CPU time of its box; else that of `elapsed_s`
+    counts_cpu_time: bool  #: whether a call's time is the CPU time of its box instead of `elapsed_s`
     scale: Scale  #: the size of the cases
 
     @property
@@ -103,18 +103,18 @@ class Toolchain(Protocol):
         """The line to print before the first `build`, which takes a while."""
 
     def elapsed_s(self) -> float:
-        """Return the time on the clock that measures windows; only differences mean something."""
+        """Return the time on the clock that measures windows. Only differences are meaningful."""
 
     def keep_busy(self, seconds: float) -> bool:
         """Keep the device busy for this long, if that is possible without a kernel; return whether it was.
 
-        No box may use the device meanwhile.
+        No box may use the device at the same time.
         """
 
     def build(self) -> None:
         """Build everything that does not depend on a submission, unless it is in the cache.
 
-        The first call takes seconds, or minutes on a machine without a compiler of its own.
+        The first call takes seconds, or minutes on a machine without its own compiler.
 
         Raises:
             ToolchainFailed: the compiler cannot build our sources, or the cache directory is not writable.
@@ -146,7 +146,7 @@ class Toolchain(Protocol):
         """
 
     def harness_template(self, settings: Settings) -> Template:
-        """Return the box in which the harness owns device memory. Only needed without `shared_memory`.
+        """Return the box in which the harness owns device memory. It is only needed without `shared_memory`.
 
         Args:
             settings: the limits for time and memory of a run.
@@ -175,12 +175,12 @@ def default_toolchain() -> str:
 
 
 def open_toolchain(name: str | None, settings: Settings, *, device: DeviceFacts | None = None) -> Toolchain:
-    """Return the toolchain `name`; for None, `rocm` if the machine has hipcc and a GPU, and `cpu` otherwise.
+    """Return the toolchain `name`; None selects `rocm` if the machine has hipcc and a GPU, otherwise `cpu`.
 
     Args:
         name: `cpu`, `rocm`, `stub` or None.
-        settings: where the build cache is, and which GPU the CPU runtime simulates.
-        device: the device that boxes get, and no other; by default the first, and files of all devices.
+        settings: the settings with the build cache and the GPU that the CPU runtime simulates.
+        device: the only device that boxes get; by default the first device, with the files of all devices.
 
     Raises:
         NoToolchain: there is no toolchain of that name, or its compiler is not installed.

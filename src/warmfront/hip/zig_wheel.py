@@ -1,6 +1,6 @@
 """The `ziglang` wheel from PyPI: clang, a linker, and C and C++ library headers, installable without root.
 
-This module locates its parts and knows the flags they need; it compiles nothing.
+This module locates its parts and has the flags that they need. It does not compile anything.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Health checks of a GPU in the boxes that submissions get: with the same user, groups, mounts and limits.
+"""Check the health of a GPU in the same boxes that submissions get: same user, groups, mounts and limits.
 
-Our own programs use the device; no submitted code runs. `gpu_host` checks the machine before.
+Our own programs use the device; no submitted code runs. `gpu_host` checks the machine first.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Sandbox, SandboxLimits
     from warmfront.settings import Settings
 
-#: How much memory is filled by one program and searched by the next: of a GPU, and of a simulated one.
+#: How many bytes one program fills and the next one searches: on a GPU, and on a simulated GPU.
 RESIDUE_BYTES, SIMULATED_RESIDUE_BYTES = 1 << 30, 64 << 20
-#: A program that does nothing may use this share of a limit of its box; the rest is the submission's.
+#: An idle program may use this share of each limit of its box; the rest is for the submission.
 MAX_IDLE_SHARE = 0.5
 #: The kernel's number for "system calls are filtered".
 SECCOMP_FILTER = 2
@@ -37,10 +37,10 @@ SECCOMP_FILTER = 2
 def check_boxes(
     toolchain: Toolchain, sandbox: Sandbox, settings: Settings, *, expected: Gpu | None = None
 ) -> Iterator[HealthCheck]:
-    """Check the device in boxes of this sandbox. The first failure of the device itself is the last check.
+    """Check the device in boxes of this sandbox. Stop at the first failure of the device itself.
 
     Args:
-        toolchain: one whose device memory is not the judge's.
+        toolchain: a toolchain whose device memory is separate from the judge's memory.
         sandbox: the sandbox of the judge.
         settings: the limits of boxes.
         expected: the GPU type that the runtime should report; None for any.
@@ -79,7 +79,7 @@ def _describe(
         f"HIP {device.hip_runtime_version}; ready after {started_s:.1f} s"
     )
     if check.devices != 1:
-        remedy = "A box must see one device: check ROCR_VISIBLE_DEVICES and the device files that it gets."
+        remedy = "A box must see one device: check ROCR_VISIBLE_DEVICES and the device files in the box."
         return HealthCheck(name=name, ok=False, detail=detail, remedy=remedy)
     if expected is not None and (gpu is None or gpu.name != expected.name):
         found = gpu.name if gpu else device.arch
@@ -91,7 +91,7 @@ def _describe(
 
 
 def _idle_use(check: DeviceCheck, limits: SandboxLimits) -> HealthCheck:
-    """Check that the runtime itself leaves enough of every limit."""
+    """Check that the idle runtime leaves enough of every limit for the submission."""
     uses = (
         ("threads", check.threads, limits.pids),
         ("descriptors", check.descriptors, limits.open_files),
@@ -115,7 +115,7 @@ def _idle_use(check: DeviceCheck, limits: SandboxLimits) -> HealthCheck:
 def _shared_memory(
     toolchain: Toolchain, sandbox: Sandbox, settings: Settings, memory: DeviceMemory
 ) -> HealthCheck:
-    """Check that a guest can open the harness's memory, which some guarantees of a time depend on."""
+    """Check that a guest can open the harness's memory. Some guarantees about times depend on it."""
     with sandbox.take(toolchain.run_template(settings)) as box:
         box.go()
         guest = GuestProcess(box, case_timeout_s=settings.case_timeout_s, elapsed_s=toolchain.elapsed_s)
@@ -135,7 +135,7 @@ def _residue_bytes(toolchain: Toolchain) -> int:
 
 
 def _residue(toolchain: Toolchain, sandbox: Sandbox, settings: Settings, pattern: int) -> HealthCheck:
-    """Check that a new program cannot read what one that has ended left in device memory."""
+    """Check that a new program cannot read what an earlier program left in device memory."""
     with sandbox.take(toolchain.harness_template(settings)) as box:
         box.go()
         result = DeviceMemory(box).find_residue(_residue_bytes(toolchain), pattern)
@@ -144,7 +144,7 @@ def _residue(toolchain: Toolchain, sandbox: Sandbox, settings: Settings, pattern
     return HealthCheck(
         name="VRAM between tenants",
         ok=result.residues == 0,
-        detail=f"{result.residues} of {result.samples} sampled pages of {result.bytes >> 20} MiB "
-        "have values of the previous program",
+        detail=f"{result.residues} of {result.samples} sampled pages in {result.bytes >> 20} MiB "
+        "still hold data of the previous program",
         remedy="The driver does not clear memory when a program ends: update it, or release this machine.",
     )

@@ -2,8 +2,8 @@
 
 A box runs hostile code, so every byte here may have been written by it. Numbers are checked for their type
 and range, kinds must be known, and text is cut and stripped of characters that a terminal would interpret.
-What does not fit is an `InvalidMessage`. Free text never becomes a verdict or structure. ROCm's runtime
-reports a fault only as text; `parse_rocm_fault` finds it for the message of a verdict that is decided.
+Anything else raises `InvalidMessage`. Free text never becomes a verdict or structure. ROCm's runtime reports
+a fault only as text; `parse_rocm_fault` extracts it for the message of a verdict that is already decided.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from warmfront.value_class import dataclass
 
 #: The longest text from a box in a message.
 MAX_TEXT = 500
-#: The largest fault report; the runtime's own have a few hundred bytes.
+#: The largest fault report; real reports of the runtime have a few hundred bytes.
 MAX_FAULT_BYTES = 1 << 14
 #: The largest answer, so that a forged header cannot make the judge read without end.
 MAX_ANSWER_BYTES = 1 << 20
-#: How much of what a program printed during one case is shown to its author.
+#: How much of a program's output during one case is shown to its author.
 MAX_SHOWN_OUTPUT = 64 * 1024
 
 #: These values are defined in guest.cpp as well.
@@ -69,7 +69,7 @@ class InvalidMessage(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class RunAnswer:
-    """What the guest claims about its calls. Informational: nothing here decides a time."""
+    """The guest's claims about its calls. They are informational, and do not decide a time."""
 
     times_ms: tuple[float, ...]  #: by HIP events; 0 if it is not a positive, finite number
     launches: int | None  #: None if the toolchain cannot count them
@@ -79,7 +79,7 @@ class RunAnswer:
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceCheck:
-    """A device that works, and what the process uses that checked it."""
+    """The description of a working device, and the resources that the checking process uses."""
 
     free_bytes: int  #: of the device's memory
     total_bytes: int
@@ -92,7 +92,7 @@ class DeviceCheck:
 
 @dataclass(frozen=True, kw_only=True)
 class ResidueResult:
-    """How much of the memory of an earlier program a new one can read."""
+    """The amount of an earlier program's memory that a new program can read."""
 
     bytes: int  #: memory that was allocated
     samples: int  #: pages that were read
@@ -101,7 +101,7 @@ class ResidueResult:
 
 @dataclass(frozen=True, kw_only=True)
 class CopyRates:
-    """Copies between host and device, in GB/s; 0 if a time was not positive."""
+    """The rates of copies between host and device, in GB/s; 0 if a time was not positive."""
 
     pageable_to_device: float
     pageable_to_host: float
@@ -149,7 +149,7 @@ class FaultReport:
 
 
 def parse_header(data: bytes, nonce: int) -> tuple[int, int]:
-    """Return kind and size of the answer to the command with this nonce."""
+    """Return the kind and size of the answer to the command with this nonce."""
     kind, size, echoed_nonce = _HEADER.unpack(data)
     if echoed_nonce != nonce or kind not in {OK, FAULT, ERROR} or size > MAX_ANSWER_BYTES:
         raise InvalidMessage("an answer that matches no command")
@@ -171,7 +171,7 @@ def parse_run_answer(data: bytes, calls: int) -> RunAnswer:
 
 
 def parse_device_check(data: bytes) -> DeviceCheck:
-    """Parse the answer to CHECK_DEVICE, which harness and guest get before submitted code is loaded."""
+    """Parse the answer to CHECK_DEVICE, which is sent before submitted code is loaded."""
     free, total, resident, threads, descriptors, devices, seccomp = _unpack(_DEVICE_CHECK, data)
     return DeviceCheck(
         free_bytes=free,
@@ -224,7 +224,7 @@ def parse_fault(data: bytes) -> FaultReport:
         raise InvalidMessage("a fault report that cannot be parsed") from None
     kind = fault.get("fault") if isinstance(fault, dict) else None
     if not isinstance(kind, str) or kind not in FAULT_HINTS:
-        raise InvalidMessage("a fault report of an unknown kind")
+        raise InvalidMessage("a fault report with an unknown kind")
     kernel = fault.get("kernel")
     return FaultReport(
         kind=kind,
@@ -238,9 +238,9 @@ def parse_fault(data: bytes) -> FaultReport:
 
 
 def parse_rocm_fault(output: bytes) -> FaultReport | None:
-    """Return the fault that ROCm's runtime printed before it ended the program; None if it printed none.
+    """Return the fault that ROCm's runtime printed before it ended the program, or None.
 
-    The address of a memory fault is that of its page.
+    The address of a memory fault is the address of its page.
     """
     end = output[-MAX_ROCM_REPORT_BYTES:]
     nothing = {"kernel": None, "line": None, "block": None, "thread": None}
@@ -269,22 +269,22 @@ def parse_coordinates(value: object) -> tuple[int, int, int] | None:
 
 
 def format_coordinates(at: tuple[int, int, int] | None) -> str:
-    """Return `(x, y, z)`, or `(?)` if it is unknown."""
+    """Format an index as `(x, y, z)`, or as `(?)` if it is unknown."""
     return f"({', '.join(map(str, at))})" if at else "(?)"
 
 
 def printable(text: str, limit: int = MAX_TEXT) -> str:
-    """Return text of limited length, without control characters and lone surrogates."""
+    """Return the text with a limited length and without control characters and lone surrogates."""
     return "".join(character for character in text[:limit] if character.isprintable())
 
 
 def printable_output(output: bytes) -> str:
-    """Decode what a program printed: cut to `MAX_SHOWN_OUTPUT`, without terminal escapes."""
+    """Decode a program's output, truncated to `MAX_SHOWN_OUTPUT` and without terminal escapes."""
     text = output[:MAX_SHOWN_OUTPUT].decode(errors="replace")
     text = "".join(character for character in text if character.isprintable() or character in "\n\t")
     return f"{text}\n… ({len(output):,} bytes in total)" if len(output) > MAX_SHOWN_OUTPUT else text
 
 
 def marker_line(marker: int) -> bytes:
-    """Return the line that the guest prints after a case; the submission may print it too, to no effect."""
+    """Return the line that the guest prints after a case. It does no harm if the submission prints it too."""
     return b"\x1e%016x\n" % marker

@@ -2,8 +2,8 @@
 
 The data file is memory of the judge. On the CPU runtime, it *is* the device memory: the guest opens each
 tensor with an IPC handle, and a call works on the judge's bytes without a copy. Otherwise the guest copies
-whole regions to its device and back. In neither case does it know the pattern of the guard zones and the
-poison, or the expected outputs: those stay outside the sandbox.
+whole regions to its device and back. In neither case does the guest know the pattern of the guard zones and
+the poison, or the expected outputs: they stay outside the sandbox.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _VALUE_BITS = {"float": "<f4x", "int": "<i4x", "": "<Q"}
 
 @dataclass(frozen=True, kw_only=True)
 class BufferRegion:
-    """One tensor in the data file: guard zone, elements, guard zone."""
+    """The region of one tensor in the data file: guard zone, elements, guard zone."""
 
     name: str
     argument: int  #: index of the parameter of `solution`, from 0
@@ -93,7 +93,7 @@ class BufferLayout:
         self.slots = slots
         self.file_slots = (
             slots if file_slots is None else file_slots
-        )  #: slots that the data file has room for
+        )  #: number of slots that fit in the data file
         self.shared = shared  #: whether the data file itself is the guest's memory
         self.slot_stride = 0
         self.regions: list[BufferRegion] = []
@@ -161,7 +161,7 @@ class BufferLayout:
         return header + b"".join(self._arguments) + (handles or b"") + shapes
 
     def pattern(self, region: BufferRegion) -> int:
-        """Return the 32 bits that fill the guard zones, and an output before the call."""
+        """Return the 32-bit pattern that fills the guard zones, and the outputs before a call."""
         return self._pattern(region)
 
     def file_handles(self, data_file: str) -> bytes:
@@ -173,7 +173,7 @@ class BufferLayout:
         )
 
     def image(self, region: BufferRegion, tensor: Array | None = None) -> Array:
-        """Return the bytes of a region: the tensor between guard zones, or poison without a tensor."""
+        """Return the bytes of a region: the tensor, or poison if there is none, between guard zones."""
         image = np.full(region.bytes // 4, self._pattern(region), np.uint32).view(np.uint8)
         if tensor is not None:
             region.elements(image)[...] = tensor
@@ -183,9 +183,9 @@ class BufferLayout:
         """Fill the slots of the data file with their inputs and with poisoned outputs.
 
         Args:
-            path: the data file; it gets the size of all slots.
+            path: the data file; it is resized to hold all slots.
             sets: the inputs of the first slots.
-            poisons_outputs: False if the harness does that in the memory of the device.
+            poisons_outputs: False if the harness poisons the outputs in device memory.
         """
         with path.open("r+b", buffering=0) as file:
             file.truncate(max(self.data_bytes, 1))
@@ -198,7 +198,7 @@ class BufferLayout:
                         _write_all(file.fileno(), self.image(region), offset)
 
     def _write_tensor(self, fd: int, region: BufferRegion, tensor: Array, offset: int) -> None:
-        """Write a tensor between its guard zones; a large one in parts, without a copy."""
+        """Write a tensor between its guard zones; write a large tensor in parts, without copying it."""
         if region.bytes < LARGE_BYTES:
             _write_all(fd, self.image(region, tensor), offset)
             return
@@ -214,7 +214,7 @@ class BufferLayout:
         )
 
     def read(self, path: Path, region: BufferRegion, slot: int = 0) -> Array:
-        """Read the bytes of a region. Not mapped into memory: submitted code may truncate the file."""
+        """Read the bytes of a region. Do not map the file: submitted code may truncate it."""
         raw = np.empty(region.bytes, np.uint8)
         with path.open("rb", buffering=0) as file:
             file.seek(slot * self.slot_stride + region.offset)
@@ -248,7 +248,7 @@ class BufferLayout:
         return int(np.count_nonzero(region.elements(raw).view(bits) == poison))
 
     def count_accumulated(self, region: BufferRegion, raw: Array) -> int:
-        """Count the elements that are poison after arithmetic: added to, but never initialised."""
+        """Count the elements that hold poison after arithmetic: added to, but never initialised."""
         size = np.dtype(region.dtype).itemsize
         poison = region.elements(self.image(region)).view(f"u{size}")
         return int(np.count_nonzero(region.elements(raw).view(f"u{size}") == poison | _QUIET[size]))

@@ -1,7 +1,7 @@
 """Run the bug finder: a checked build of the submission, on small cases, beside the judge's own run.
 
-It has boxes of its own and a thread that controls them. Its failure never fails the check: a run that did not
-finish says so in its report and reports no error.
+It runs in its own boxes, which a separate thread controls. A failure of the bug finder never fails the check:
+the report of an incomplete run says so and contains no errors.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class BugFinderLimits:
-    """How much the bug finder may do for one submission."""
+    """The limits of the bug finder for one submission."""
 
     max_cases: int
     max_work: int  #: operations plus 4-byte words of one case
@@ -51,18 +51,18 @@ class BugFinderLimits:
     cpu_s: float  #: CPU time of all cases together
 
 
-#: For every check: a few hundredths of a second.
+#: For every check; this takes a few hundredths of a second.
 QUICK = BugFinderLimits(max_cases=4, max_work=100_000, max_steps=1_200_000, cpu_s=1.0)
-#: On request.
+#: For a thorough check, on request.
 THOROUGH = BugFinderLimits(max_cases=1000, max_work=100_000_000, max_steps=10**12, cpu_s=60.0)
 
 
 #: The note in a verdict when the bug finder reached a limit.
-UNFINISHED = "The bug finder reached its limits before it finished; a thorough check has higher ones."
+UNFINISHED = "The bug finder reached its limits before it finished; a thorough check has higher limits."
 
 
 class _CaseOutcome(Enum):
-    """How one case ended."""
+    """The outcome of one case."""
 
     CORRECT = auto()
     WRONG = auto()
@@ -75,7 +75,7 @@ class BugReport:
     """The result of the bug finder for one submission."""
 
     findings: tuple[Finding, ...] = ()
-    cases: int = 0  #: number of cases that were run to the end
+    cases: int = 0  #: number of cases that ran to completion
     note: str = ""  #: why the report is incomplete; empty if it is complete
 
     @property
@@ -96,14 +96,14 @@ def choose_cases(request: JudgeRequest, cases: Sequence[Case], limits: BugFinder
     return frozenset([small[0], *small[len(small) - limits.max_cases + 1 :]])
 
 
-#: The bug finder's build has debug information. Larger ones are not run.
+#: The size limit of the bug finder's build, which contains debug information. Larger builds are not run.
 MAX_CHECKED_LIBRARY_BYTES = 256 << 20
 MAX_RECORDS_BYTES = 1 << 20
 
-#: CPU time of the checked build, from the moment at which the bug finder waits for it.
+#: CPU time limit of the checked build, counted from when the bug finder starts to wait for it.
 BUILD_CPU_S = 10.0
 
-#: How long stopping may take.
+#: How long `stop` may take.
 GRACE_S = 1.0
 
 #: Verdicts whose cause the bug finder may find.
@@ -111,7 +111,7 @@ EXPLAINABLE = {Verdict.WRONG_ANSWER, Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_E
 
 
 def failure_for(report: BugReport) -> KernelFailure:
-    """Return the failure of a kernel whose outputs are correct but which certainly has a bug."""
+    """Return the failure for a kernel that has a certain bug although its outputs are correct."""
     first = report.errors[0]
     return KernelFailure(
         Verdict.RUNTIME_ERROR,
@@ -124,7 +124,7 @@ def failure_for(report: BugReport) -> KernelFailure:
 
 
 def explain(failure: KernelFailure, report: BugReport) -> KernelFailure:
-    """Return the failure with the cause that the bug finder reports, if any."""
+    """Add the cause that the bug finder reports, if any, to the failure."""
     event = failure.event
     if not report.findings:
         return failure
@@ -169,17 +169,17 @@ class BugFinderRun:
     _is_stopped: bool = False
 
     def start(self, job: Future[CompileJob] | None) -> None:
-        """Start the thread, which waits for the checked build; None if it cannot be built on this machine."""
+        """Start the thread, which waits for the checked build. Pass None if this machine cannot build it."""
         self._thread = threading.Thread(target=self._run, args=(job,), name="warmfront-bugs", daemon=True)
         self._thread.start()
 
     def offer(self, case_data: CaseData, *, failed: bool = False) -> None:
-        """Queue a case that the judge has run; it is run if it was chosen or has failed."""
+        """Queue a case that the judge has run. The bug finder runs it if it was chosen or failed."""
         if failed or case_data.number in self.chosen:
             self._queue.put(case_data)
 
     def finish(self) -> BugReport:
-        """Return the report, after a bounded wait for the queued cases."""
+        """Wait for the queued cases, for a limited time, and return the report."""
         self._queue.put(None)
         self._thread.join(WALL_S_PER_CPU_S * (BUILD_CPU_S + self.limits.cpu_s))
         self.stop()
@@ -188,7 +188,7 @@ class BugFinderRun:
         )
 
     def stop(self) -> None:
-        """Stop now: destroy every box."""
+        """Stop immediately and destroy every box."""
         self._is_stopped = True
         self._queue.put(None)
         for box in list(self._boxes):
@@ -202,7 +202,7 @@ class BugFinderRun:
             self._report = BugReport(note=f"The bug finder does not work on this machine: {error.message}")
         except (
             KernelFailure
-        ) as failure:  # while the library was loaded; failures of cases are handled in _run_case
+        ) as failure:  # raised while the library was loaded; _run_case handles failures of cases
             self._report = BugReport(note=f"The bug finder's build failed to load. {failure.event.message}")
         except Exception:
             if not self._is_stopped:
@@ -287,7 +287,7 @@ class BugFinderRun:
 
     def _run_case(self, case_data: CaseData, guest: GuestProcess, box: Box) -> _CaseOutcome:
         """Run one case and collect the records of the bug finder."""
-        # They need NumPy, which is loaded while the compiler runs.
+        # These modules need NumPy, which is loaded while the compiler runs.
         from warmfront.judge.buffer_layout import BufferLayout  # noqa: PLC0415
         from warmfront.judge.output_check import check_call  # noqa: PLC0415
 
@@ -317,7 +317,7 @@ class BugFinderRun:
         return outcome
 
     def _collect_records(self, guest: GuestProcess, box: Box, case: str) -> bool:
-        """Collect the new records of this case. Return whether the step limit was reached."""
+        """Collect the new records of this case, and return whether the step limit was reached."""
         with (box.folder / FINDINGS_FILE).open("rb") as file:
             text = file.read(MAX_RECORDS_BYTES).decode(errors="replace")
         known = sum(1 for record in self._records if record.box == id(box))

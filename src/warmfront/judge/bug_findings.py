@@ -1,6 +1,6 @@
 """Turn the records of the bug finder into findings for the author: line, message, hint and severity.
 
-The records come from a box in which submitted code ran, so they are claims: what cannot be parsed is dropped.
+The records come from a box in which submitted code ran, so they are untrusted: invalid records are dropped.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ KINDS = {
     ),
     "dpp-inactive-lane": (
         "DPP from an inactive lane",
-        "Move it before the branch, or pass an old value that the result may have.",
+        "Move it before the branch, or pass an `old` value that is valid as the result.",
     ),
     "matrix-inactive-lane": (
         "matrix instruction with inactive lanes",
@@ -145,8 +145,8 @@ _CLASS = re.compile(r"\b(?:struct|class|union)\b")
 def read_lines(output: str, source: str) -> dict[int, list[int]]:
     """Parse the output of addr2line: an offset, then name and line of each function inlined there.
 
-    An implicit copy constructor or assignment has the line of its class, which is skipped: the line that
-    copies is the next one. The declaration of an intrinsic is skipped as well.
+    Frames of implicit copy constructors and assignments, which have the line of their class, are skipped: the
+    next frame has the line that copies. Declarations of intrinsics are skipped as well.
     """
     text = source.splitlines()
     lines: dict[int, list[int]] = {}
@@ -181,7 +181,7 @@ _ON_DEVICE = r"\b__(?:device|constant|managed)__\b"
 
 
 def is_host_variable(name: str, source: str) -> bool:
-    """Return whether a variable is certainly on the host: nothing may place it on the device."""
+    """Return whether a variable is certainly in host memory: nothing places it on the device."""
     if re.search(rf"^[ \t]*#[ \t]*define\b.*{_ON_DEVICE}", source, re.MULTILINE):
         return False
     declared = re.search(rf"\b{re.escape(name)}\b", source)
@@ -196,7 +196,7 @@ def derive_findings(evidence: BugEvidence) -> list[Finding]:
             findings.setdefault((finding.kind, finding.kernel, _lines(finding)), finding)
     causes = [finding for finding in findings.values() if not _follows(finding, findings.values())]
     if any(finding.severity == "error" for finding in causes):
-        # Kernels rely on the range check on purpose: it is a likely cause only if nothing else is.
+        # Some kernels rely on the range check deliberately: report it only if there is no other cause.
         causes = [finding for finding in causes if finding.kind != "buffer-out-of-range"]
     # A truncated vote makes threads write to the same place, which looks like a race: report the vote first.
     return sorted(causes, key=lambda f: (f.severity != "error", f.kind != "wave-of-32", f.line or 0))
@@ -226,7 +226,7 @@ def _to_finding(record: BugRecord, evidence: BugEvidence) -> Finding | None:
         kind, severity = "wave-of-32", "error" if is_wrong else "warning"
         data = {
             **data,
-            "detail": "this vote has 64 bits, some of the upper 32 are set, and it is truncated to 32 bits",
+            "detail": "this vote has 64 bits and is truncated to 32, although some of the upper bits are set",
         }
     elif kind == "host-variable":
         name = re.search(r"`(\w+)`", str(data.get("detail")))
@@ -272,7 +272,7 @@ def _line(data: Mapping[str, Any], prefix: str, evidence: BugEvidence) -> int | 
 def _is_launch_access(data: Mapping[str, Any], line: int | None, evidence: BugEvidence) -> bool:
     """Return whether the launch itself made the access: it reads a kernel's pointer from the host stack.
 
-    Such an access is called from our header. An access of the kernel is called from a line of the source.
+    Our header makes such an access. An access of the kernel comes from a line of the source.
     """
     launch = data.get("launch_line")
     places = [evidence.lines.get(place) for place in _offsets_in(data.get("pcs"))]

@@ -26,7 +26,7 @@ class JudgeCancelled(WarmfrontError):
 
 
 class CancellationToken:
-    """Cancels one judge run. It knows the run's boxes, and nothing about what they do."""
+    """The means to cancel one judge run. It tracks the run's boxes, and knows nothing else about them."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -54,7 +54,10 @@ class CancellationToken:
             self._changed.wait_for(lambda: not self._boxes_in_progress)
 
     def on_cancel(self, callback: Callable[[], object]) -> None:
-        """Call `callback` in the thread that cancels; immediately if the run is already cancelled."""
+        """Call `callback` when the run is cancelled, in the cancelling thread.
+
+        Immediately if it already is.
+        """
         with self._changed:
             if not self._is_cancelled:
                 self._callbacks.append(callback)
@@ -98,15 +101,15 @@ class CancellableSandbox:
         self._cancellation = cancellation
 
     def prepare(self, template: Template) -> None:
-        """Prepare a box in the underlying sandbox; until it is taken it does not belong to this run."""
+        """Prepare a box in the underlying sandbox. It does not belong to this run until it is taken."""
         self._sandbox.prepare(template)
 
     def settle(self) -> None:
-        """Wait for the boxes that the underlying sandbox prepares."""
+        """Wait for the boxes that the underlying sandbox is preparing."""
         self._sandbox.settle()
 
     def take(self, template: Template) -> Box:
-        """Take a box that is destroyed on cancellation."""
+        """Take a box, and destroy it when the run is cancelled."""
         return self._cancellation.take(self._sandbox, template)
 
     def close(self) -> None:

@@ -1,9 +1,9 @@
 """The data of a case: inputs generated from a secret seed, and the expected outputs.
 
-A check has the published cases of the problem, and hidden ones whose sizes and styles are drawn from the
-seed: one next to each timed case, and one anywhere in the ranges of the problem. Each timed sample has a
-random style. The data is generated in the background while the compiler runs, so that the check need not wait
-for it.
+A check consists of the published cases of the problem and of hidden cases, whose sizes and styles are drawn
+from the seed: one with a size near each timed case, and one from anywhere in the problem's ranges. Each timed
+sample has a random style. The data is generated in the background while the compiler runs, so that the check
+does not wait for it.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
     from warmfront.problems.ranges import Values
     from warmfront.problems.spec import Problem, Tensors, Tolerance
 
-#: How many sizes are drawn anywhere, to find one that needs no more work than the published cases.
+#: How many sizes are drawn from the full ranges to find one that needs no more work than the published cases.
 _DRAWS = 100
 
-#: Pairs of base sets that have different styles; cases with larger inputs have one pair.
+#: Number of pairs of base sets, each in its own style; cases with larger inputs have one pair.
 _PAIRS = 2
 TWO_PAIRS_BYTES = 128 << 20
 #: Two base sets differ in at least this share of their elements, so that half of it is new in every call.
 LEAST_DIFFERENCE = 0.25
-#: How many elements of a large tensor are compared for that.
+#: How many elements of a large tensor are compared to measure the difference.
 _COMPARED = 2**20
-#: Attempts to find a style whose base sets differ.
+#: How often a style is drawn to find one whose base sets differ.
 _ATTEMPTS = 8
 
-#: Cases with this many bytes of inputs are generated ahead.
+#: Cases with up to this many bytes of inputs are generated ahead.
 AHEAD_BYTES = 2 << 30
 
 #: The outputs for larger inputs are computed when they are needed.
@@ -61,8 +61,8 @@ class CaseData:
     inputs: Tensors
     expected: Tensors
     tolerance: Tolerance
-    hidden: bool = False  #: its sizes were drawn from the seed: show nothing that the kernel prints
-    sample: int = 0  #: 0 for the check; timed samples have other inputs and a random style
+    hidden: bool = False  #: the sizes were drawn from the seed; the kernel's output is not shown
+    sample: int = 0  #: 0 for the check; timed samples have different inputs and a random style
 
     @property
     def style(self) -> str:
@@ -71,7 +71,7 @@ class CaseData:
 
     @property
     def title(self) -> str:
-        """The name of the case in messages about a failure, with sizes and style if they were drawn."""
+        """The name of the case in failure messages, with its sizes and style if they were drawn."""
         name = f"Case `{self.case.name}`"
         drawn = (
             [f"{name} = {_format(value)}" for name, value in self.case.values.items()] if self.hidden else []
@@ -96,7 +96,7 @@ class BasePair:
 
 
 def share_of_differences(first: Tensors, second: Tensors) -> float:
-    """Return the share of elements that differ; of a large tensor, a part is compared."""
+    """Return the share of elements that differ. Only a part of a large tensor is compared."""
     different = total = 0
     for name, tensor in first.items():
         step = max(1, tensor.size // _COMPARED)
@@ -107,7 +107,7 @@ def share_of_differences(first: Tensors, second: Tensors) -> float:
 
 
 class ExpectedOutputs(Mapping[str, "np.ndarray[Any, Any]"]):
-    """The outputs of the reference, computed on the first access: a harness may have checked them already."""
+    """The reference's outputs, computed on first access: they are not needed if a harness checks the call."""
 
     def __init__(self, problem: Problem, case: Case, inputs: Tensors) -> None:
         self._problem = problem
@@ -129,7 +129,7 @@ class ExpectedOutputs(Mapping[str, "np.ndarray[Any, Any]"]):
 
 
 class CaseGenerator:
-    """Generates the data of one request. The same seed gives the same data."""
+    """A generator for the data of one request. The same seed gives the same data."""
 
     def __init__(self, request: JudgeRequest, scale: Scale) -> None:
         self._problem = request.problem
@@ -172,10 +172,10 @@ class CaseGenerator:
         return [first] if is_large else [first, self._generate_base_pair(number, 1)]
 
     def _generate_base_pair(self, number: int, pair: int) -> BasePair:
-        """Return two sets of inputs for case `number`, from which those of timed calls are mixed.
+        """Return two sets of inputs for case `number`, from which the inputs of timed calls are mixed.
 
-        Their style is one of the timed styles that a mixture of two sets keeps. Styles whose sets hardly
-        differ are skipped: every call must have other inputs.
+        Their style is a timed style that a mixture of two sets preserves. Styles whose sets hardly differ are
+        skipped: every call must have different inputs.
         """
         import numpy as np  # noqa: PLC0415 - loaded while the compiler runs
 
@@ -197,7 +197,10 @@ class CaseGenerator:
         return self._derive_seed("mix", number, call) % 2**64
 
     def case_data(self, number: int, case: Case, inputs: Tensors, *, sample: int = 0) -> CaseData:
-        """Return the data of a call with these inputs; large outputs are computed when they are needed."""
+        """Return the data of a call with these inputs.
+
+        Large expected outputs are computed when they are needed.
+        """
         is_large = sum(tensor.nbytes for tensor in inputs.values()) >= LARGE_INPUT_BYTES
         expected = ExpectedOutputs(self._problem, case, inputs) if is_large else None
         return CaseData(
@@ -211,7 +214,7 @@ class CaseGenerator:
         )
 
     def _draw_hidden(self, scale: Scale, published: Sequence[Case]) -> list[Case]:
-        """Draw the hidden cases: one next to each timed case, and one anywhere."""
+        """Draw the hidden cases: one with a size near each timed case, and one from the full ranges."""
         ranges = self._problem.ranges(scale)
         if not ranges:
             return []
@@ -235,14 +238,14 @@ class CaseGenerator:
         return self._problem.flops(case) + self._problem.bytes_moved(case, self._dtype)
 
     def _in_style(self, case: Case, styles: Sequence[str], drawn_by: random.Random) -> Case:
-        """Return the case in one of the styles, or as it is if there are none."""
+        """Return the case in one of the styles, or unchanged if there are none."""
         return replace(case, draw=drawn_by.choice(styles)) if styles else case
 
     def _in_timed_style(self, case: Case, number: int, sample: int, *, mixed: bool = False) -> Case:
         """Return the case in the style of a timed sample.
 
-        The first samples have every style once, in random order, so that no style is left to chance; each
-        later one has any.
+        The first samples use every style once, in random order, so that no style is left to chance. Later
+        samples use any style.
         """
         styles = list(self._problem.timed_styles(case, self._dtype))
         if mixed:
@@ -256,7 +259,7 @@ class CaseGenerator:
         return random.Random(self._derive_seed(purpose, *numbers))  # noqa: S311 - its seed is secret
 
     def _derive_seed(self, purpose: str, *numbers: int) -> int:
-        """Derive the seed of one stream: the inputs of one call reveal nothing about those of another."""
+        """Derive the seed of one random stream. The inputs of one call reveal nothing about another."""
         text = f"{self.seed.text}:{purpose}:{':'.join(map(str, numbers))}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest(), "little")
 
@@ -266,12 +269,12 @@ def _format(value: float | tuple[int, ...]) -> str:
 
 
 class CasePrefetcher:
-    """Generates the first sample of every case, in order, in a background thread; then the base sets.
+    """A background thread that generates the first sample of every case, in order, and then the base sets.
 
     Args:
-        case_generator: it has the cases.
-        ahead_bytes: generate no more while this many bytes are ready.
-        base_sets: also generate those of the timed cases, while there is time: until the first are taken.
+        case_generator: generates the data of the cases.
+        ahead_bytes: pause while this many bytes are ready.
+        base_sets: also generate the base sets of the timed cases, until the first of them are taken.
     """
 
     def __init__(
@@ -300,13 +303,13 @@ class CasePrefetcher:
             yield item
 
     def take_base_pairs(self, number: int) -> list[BasePair]:
-        """Return the base sets of a timed case. Nothing more is generated in the background from now on."""
+        """Return the base sets of a timed case, and stop generating data in the background."""
         self.stop()
         self._thread.join()
         return self._base_pairs.pop(number, None) or self.case_generator.generate_base_pairs(number)
 
     def stop(self) -> None:
-        """Generate no more cases and drop those that are ready."""
+        """Stop generating cases, and drop those that are ready."""
         with self._changed:
             self._is_stopped = True
             self._changed.notify_all()
@@ -335,7 +338,7 @@ class CasePrefetcher:
                 self._ready_bytes += sum(pair.input_bytes for pair in pairs)
 
     def _put(self, item: CaseData | BaseException) -> bool:
-        """Wait until there is room, and add a case; return False if stopped."""
+        """Wait for free memory and add a case; return False if stopped."""
         is_running = self._wait_for_room()
         with self._changed:
             self._ready.append(item)
@@ -344,7 +347,7 @@ class CasePrefetcher:
         return is_running
 
     def _wait_for_room(self) -> bool:
-        """Wait until there is room, since large cases would exhaust the memory; return False if stopped."""
+        """Wait for free memory, which large cases would exhaust; return False if stopped."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_stopped or self._ready_bytes < self._ahead_bytes)
             return not self._is_stopped

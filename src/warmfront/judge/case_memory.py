@@ -1,10 +1,10 @@
-"""The memory of a case's tensors: who owns it, and how the guest gets it.
+"""The memory of a case's tensors: which process owns it, and how the guest accesses it.
 
 - `FileMemory`: the CPU runtime. The data file of the judge is the device memory of the guest.
 - `DeviceMemory`: a GPU. The harness, our own program in a separate box, owns device memory that the guest
   opens by IPC handles. Inputs are revealed, and outputs saved, by copies on the device inside the window.
-- `CopiedMemory`: a GPU without IPC. The guest owns the memory and copies; the result says what that cannot
-  guarantee.
+- `CopiedMemory`: a GPU without IPC. The guest owns the memory and copies the data; the result lists the
+guarantees that are missing.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _SLOT_REPORT = struct.Struct("<QQQ")
 _RESIDUE_PROBE = struct.Struct("<QII")
 _HANDLE_BYTES = 64
 
-#: The packages of the problems that the harness may have a reference of: ours, and the variants that health
-#: checks use. An operator's problem can have any slug.
+#: The packages of the problems for which the harness may have a reference: the built-in problems, and the
+#: variants for health checks. The slug alone is not enough, because an operator's problem can have any slug.
 _OUR_PROBLEMS = ("warmfront.problems.", "warmfront.judge.")
 _PROBE_BYTES = 4096
 
@@ -62,10 +62,10 @@ GUEST_OWNS_MEMORY = (
 
 @dataclass(frozen=True, kw_only=True)
 class CollectedSlot:
-    """Where the outputs of a slot are."""
+    """The place of a slot's outputs."""
 
     file_slot: int  #: slot of the data file
-    inputs_intact: bool  #: the harness has compared the inputs; else the judge must
+    inputs_intact: bool  #: the harness found the inputs unchanged; if not, the judge compares them
 
 
 class CaseMemory(Protocol):
@@ -78,20 +78,20 @@ class CaseMemory(Protocol):
         """Allocate the memory of this layout, and return the payload of the guest's PLAN command."""
 
     def fill(self, layout: BufferLayout, sets: Sequence[Tensors]) -> None:
-        """Provide inputs and poisoned outputs for the first slots. The guest is stopped."""
+        """Provide inputs and poisoned outputs for the first slots, while the guest is stopped."""
 
     def reveal(self, slots: int) -> None:
-        """Let the guest see them. The clock runs."""
+        """Make the inputs visible to the guest, while the clock runs."""
 
     def save(self, slots: int) -> None:
-        """Save the outputs, so that nothing that the guest does from now on changes them. The clock runs."""
+        """Save the outputs, while the clock runs, so that the guest can no longer change them."""
 
     def collect(self, slot: int) -> CollectedSlot:
         """Copy the outputs of a slot to the data file."""
 
 
 class FileMemory:
-    """The data file itself, which the guest maps. A stopped guest cannot change it."""
+    """The memory of the data file itself, which the guest maps. A stopped guest cannot change it."""
 
     missing_guarantees: tuple[str, ...] = ()
 
@@ -99,7 +99,7 @@ class FileMemory:
         self.data_file = data_file
 
     def plan(self, layout: BufferLayout) -> bytes:
-        """Give the file its size, since the guest maps it during PLAN."""
+        """Resize the file, because the guest maps it during PLAN."""
         layout.write(self.data_file, [])
         return layout.plan(layout.file_handles(DATA_FILE))
 
@@ -108,7 +108,7 @@ class FileMemory:
         layout.write(self.data_file, sets)
 
     def reveal(self, slots: int) -> None:
-        """Do nothing: the guest sees the file as soon as it runs."""
+        """Do nothing: the guest can read the file as soon as it runs."""
 
     def save(self, slots: int) -> None:
         """Do nothing: the guest is stopped before the file is read."""
@@ -138,7 +138,7 @@ class DeviceMemory:
         self.data_file = box.folder / DATA_FILE
 
     def plan(self, layout: BufferLayout, *, bases: int = 0) -> bytes:
-        """Allocate the memory, with room for base sets; raise `ToolchainFailed` if that fails."""
+        """Allocate the memory, including space for base sets; raise `ToolchainFailed` if that fails."""
         layout.write(self.data_file, [])
         regions = b"".join(
             _REGION.pack(
@@ -160,7 +160,7 @@ class DeviceMemory:
         return layout.plan(handles)
 
     def fill(self, layout: BufferLayout, sets: Sequence[Tensors]) -> None:
-        """Copy the inputs of the first slot to memory that the guest does not see."""
+        """Copy the inputs of the first slot to memory that the guest cannot access."""
         [inputs] = sets
         layout.write(self.data_file, [inputs], poisons_outputs=False)
         self._command(_FILL, b"")
@@ -171,16 +171,16 @@ class DeviceMemory:
         self._command(_STORE_BASE, _NUMBER.pack(base))
 
     def mix(self, mixes: Sequence[SlotMix]) -> None:
-        """Mix the inputs of the first slots from base sets, where the guest does not see them."""
+        """Mix the inputs of the first slots from base sets, in memory that the guest cannot access."""
         entries = b"".join(_MIX_ENTRY.pack(mix.first, mix.second, mix.key) for mix in mixes)
         self._command(_MIX, _COUNT.pack(len(mixes)) + entries)
 
     def reveal(self, slots: int) -> None:
-        """Copy to the guest's memory, on the device."""
+        """Copy the inputs to the guest's memory, on the device."""
         self._command(_REVEAL, _NUMBER.pack(slots))
 
     def save(self, slots: int) -> None:
-        """Copy from the guest's memory, on the device."""
+        """Copy the outputs from the guest's memory, on the device."""
         self._command(_SAVE, _NUMBER.pack(slots))
 
     def has_reference(self, problem: Problem) -> bool:
@@ -192,12 +192,12 @@ class DeviceMemory:
         """Check inputs, guard zones and saved outputs of the first slots on the device.
 
         Args:
-            problem: one that the harness has a reference of.
+            problem: a problem for which the harness has a reference.
             case: the sizes.
             tolerances: one for each slot.
 
         Returns:
-            Whether each slot is right. One that is not may still be: the host must check it.
+            Whether each slot passed. A slot that did not pass may still be correct: the host must check it.
         """
         reports = self._verify(problem, _numbers(problem, case), tolerances)
         if reports is None or len(reports) != len(tolerances):
@@ -217,12 +217,12 @@ class DeviceMemory:
         return [not any(report) for report in _SLOT_REPORT.iter_unpack(answer[_COUNT.size :])]
 
     def collect(self, slot: int) -> CollectedSlot:
-        """Copy what was saved to the data file."""
+        """Copy the saved outputs of a slot to the data file."""
         is_changed = self._command(_COLLECT, _NUMBER.pack(slot)) != bytes(_NUMBER.size)
         return CollectedSlot(file_slot=0, inputs_intact=not is_changed)
 
     def describe_device(self) -> DeviceFacts:
-        """Return what the device is, by the HIP runtime of the harness; no submitted code has a part in it.
+        """Return the device's description from the harness's HIP runtime, out of reach of submitted code.
 
         Raises:
             ToolchainFailed: the runtime has no device, or does not describe it.
@@ -237,7 +237,10 @@ class DeviceMemory:
             raise GpuFailed(f"The GPU does not work: {error.message}") from error
 
     def poison(self, size_bytes: int, pattern: int) -> None:
-        """Allocate this much memory, or all that is free, and fill it with a byte. It is never freed."""
+        """Allocate this much memory, or all that is free, and fill it with a byte value.
+
+        It is never freed.
+        """
         self._command(_PROBE_RESIDUE, _RESIDUE_PROBE.pack(size_bytes, pattern, 1))
 
     def find_residue(self, size_bytes: int, pattern: int) -> box_messages.ResidueResult:
@@ -276,14 +279,14 @@ class DeviceMemory:
         try:
             data = self._box.receive(size, cpu_timeout_s=HARNESS_TIMEOUT_S) if size else b""
         except TimeoutError:
-            raise GpuFailed(f"The GPU does not answer: the harness waited {HARNESS_TIMEOUT_S:g} s.") from None
+            raise GpuFailed(f"The GPU did not respond within {HARNESS_TIMEOUT_S:g} s.") from None
         if len(data) < size:
             raise ToolchainFailed("The harness ended unexpectedly.", hint="See the log of the listener.")
         return data
 
 
 class CopiedMemory:
-    """Memory of the guest, which copies it from and to the data file."""
+    """Memory that the guest owns and copies from and to the data file."""
 
     missing_guarantees: tuple[str, ...] = (GUEST_OWNS_MEMORY,)
 
@@ -292,12 +295,12 @@ class CopiedMemory:
         self._guest = guest
 
     def plan(self, layout: BufferLayout) -> bytes:
-        """Give the file its size, since the guest maps it during PLAN."""
+        """Resize the file, because the guest maps it during PLAN."""
         layout.write(self.data_file, [])
         return layout.plan(None)
 
     def fill(self, layout: BufferLayout, sets: Sequence[Tensors]) -> None:
-        """Let the guest copy its inputs, before the clock starts."""
+        """Make the guest copy its inputs before the clock starts."""
         layout.write(self.data_file, sets)
         self._guest.upload()
 
@@ -308,14 +311,14 @@ class CopiedMemory:
         """Do nothing: the guest has the outputs."""
 
     def collect(self, slot: int) -> CollectedSlot:
-        """Let the guest copy all its outputs, with those of the first slot."""
+        """Make the guest copy the outputs of all slots when the first slot is collected."""
         if slot == 0:
             self._guest.download()
         return CollectedSlot(file_slot=slot, inputs_intact=False)
 
 
 def _numbers(problem: Problem, case: Case) -> list[float]:
-    """Return the values of the parameters that are not tensors, in their order; a shape has several."""
+    """Return the values of the parameters that are not tensors, in order; a shape has several values."""
     numbers: list[float] = []
     for parameter in problem.signature:
         if parameter.kind is Kind.SHAPE:

@@ -44,44 +44,44 @@ if TYPE_CHECKING:
     from warmfront.judge.timed_inputs import TimedInputs
     from warmfront.judge_request import JudgeRequest
 
-#: A large window has at least this much work, so that our own overhead, which varies, is small beside it.
+#: A large window takes at least this long, so that our own overhead, which varies, is small in comparison.
 WINDOW_MS = 4.0
-#: Limits for the calls of a large window; each has a slot with inputs of its own.
+#: Limits on the number of calls in a large window; each call has a slot with its own inputs.
 MIN_CALLS, MAX_CALLS = 4, 96
-#: The upper limit on a GPU, whose calls can be shorter; and on an emulated GPU, whose calls take much longer
-#: than the time that counts.
+#: The upper limit on a GPU, whose calls can be shorter, and on an emulated GPU, where a call takes much
+#: longer than the virtual time that counts.
 GPU_CALLS, EMULATED_CALLS = 192, 8
 #: A small window has this share of the calls of a large one.
 SMALL_SHARE = 4
 
 MAX_PAIRS = 40
-#: Pairs between two computations of the interval: a bootstrap costs as much as a few calls.
+#: Pairs measured between two computations of the interval: a bootstrap costs as much as a few calls.
 STEP = 3
-#: Measuring stops when the interval is within this fraction of the median; more pairs could gain no more than
-#: `statistics.REPEATABILITY` allows.
+#: Measuring stops when the interval is within this fraction of the median; more pairs cannot improve on
+#: `statistics.REPEATABILITY`.
 TARGET_WIDTH = 0.0095
 #: If the interval is wider than this when the budget is used up, the budget is extended.
 ACCEPTABLE_WIDTH = 0.045
 EXTENSION = 4.0
-#: The same on a GPU, for the width without what differs between runs: its windows are short, so that the time
-#: to wake a process, which varies, is a larger part of them.
+#: The same limit on a GPU, for the width before differences between runs are added: its windows are short, so
+#: the varying time to wake a process is a larger part of them.
 GPU_TARGET_WIDTH, GPU_ACCEPTABLE_WIDTH, GPU_EXTENSION = 0.006, 0.0075, 2.0
-#: Windows with an empty guest, whose median is subtracted from the windows with as many calls: large ones, on
-#: which the time depends; small ones, for the slope; and for a first estimate.
+#: Numbers of windows with an empty guest, whose median is subtracted from windows with the same number of
+#: calls: large windows, which determine the time; small windows, for the slope; and a first estimate.
 EMPTY_LARGE, EMPTY_SMALL, EMPTY_ESTIMATE = 101, 21, 11
-#: A measurement is disturbed if its guest waited longer for a CPU than this, relative to its time.
+#: A measurement is disturbed if its guest waited for a CPU longer than this fraction of its time.
 DISTURBED = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
 class CaseTimer:
-    """Times the cases of one request with one guest."""
+    """The timer for the cases of one request, with one guest."""
 
     request: JudgeRequest
     toolchain: Toolchain
     guest: GuestProcess
     memory: CaseMemory
-    prefetch: CasePrefetcher  #: it has the base sets of the timed calls, and the generator of other inputs
+    prefetch: CasePrefetcher  #: provides the base sets of the timed calls, and the generator of other inputs
     budget_s: float  #: CPU time of judge and guest for one case
     overhead_ms: float  #: time of a window with a solution that does nothing
     machine_speed: MachineSpeed | None = None  #: None on a GPU, whose time does not depend on the CPU's
@@ -103,7 +103,7 @@ class CaseTimer:
 
     @property
     def _is_emulated(self) -> bool:
-        """Whether a program on the CPU stands for the GPU and its clock."""
+        """Whether a program on the CPU emulates the GPU and its clock."""
         return self.toolchain.simulated and not self.toolchain.counts_cpu_time
 
     def _open_inputs(self, number: int) -> TimedInputs:
@@ -112,7 +112,7 @@ class CaseTimer:
         return FreshInputs(self.prefetch.case_generator, number, self.memory)
 
     def _plan(self, inputs: TimedInputs) -> tuple[int, int, BufferLayout]:
-        """Choose the calls per window from a window with few calls, and plan that many slots."""
+        """Choose the number of calls per window by timing a small window, and plan that many slots."""
         fitting = inputs.max_bytes // max(self._layout(inputs, slots=1).slot_stride, 1)
         most = max(MIN_CALLS, min(self._most_calls(inputs), fitting))
         layout = self._plan_slots(inputs, slots=most if inputs.plans_once else 1)
@@ -140,18 +140,18 @@ class CaseTimer:
     ) -> tuple[list[Window], list[float], float | None]:
         """Measure pairs of windows until the interval is narrow enough or the budget is used up.
 
-        Pairs that the machine disturbed are left out, unless it is too busy to measure any other. In one
-        window, which is not timed and comes at a random time, host code cannot access device memory. Also
-        return the time of the judge's own computation at full speed.
+        Disturbed pairs are discarded, unless the machine is too busy for undisturbed ones. In one window,
+        which is not timed and is placed at random, host code cannot access device memory. The time of the
+        judge's own computation at full speed is returned as well.
         """
         windows: list[Window] = []
         reported_ms: list[float] = []
         protected_pair = secrets.randbelow(MIN_PAIRS)
         with self._fast_cpu() as cpu:
             self._warm_up(layout, inputs, large)
-            self._measure_copies(layout, small, EMPTY_SMALL)  # now that the clocks are up
+            self._measure_copies(layout, small, EMPTY_SMALL)  # now that the GPU's clock frequency is high
             self._measure_copies(layout, large, EMPTY_LARGE)
-            self.toolchain.keep_busy(self.toolchain.warm_up_s)  # the clocks have fallen meanwhile
+            self.toolchain.keep_busy(self.toolchain.warm_up_s)  # its clock has slowed down meanwhile
             budget = _Budget(
                 self.budget_s, None if self.toolchain.counts_cpu_time else self.toolchain.elapsed_s
             )
@@ -172,7 +172,7 @@ class CaseTimer:
         return _chosen(windows, reference_ms), reported_ms, reference_ms
 
     def _is_sufficient(self, result: CallTime, budget: _Budget) -> bool:
-        """Return whether the time is certain enough for what is left of the budget."""
+        """Return whether the interval is narrow enough for the remaining budget."""
         if self.empty_guest:
             limit = budget.sufficient_width(GPU_TARGET_WIDTH, GPU_ACCEPTABLE_WIDTH, GPU_EXTENSION)
             return result.sampling_width <= limit
@@ -185,7 +185,7 @@ class CaseTimer:
         return FastCpu(self.machine_speed, self.guest.pin)
 
     def _warm_up(self, layout: BufferLayout, inputs: TimedInputs, calls: int) -> None:
-        """Touch every slot; on a GPU, repeat it until the clocks are up."""
+        """Touch every slot; on a GPU, repeat this until its clock frequency is high."""
         start_s = self.toolchain.elapsed_s()
         self._checked_window(layout, inputs, calls)
         if self.toolchain.counts_cpu_time or self.toolchain.keep_busy(self.toolchain.warm_up_s):
@@ -225,7 +225,7 @@ class CaseTimer:
         protect: bool = False,
         cpu: FastCpu | None = None,
     ) -> tuple[Window, tuple[float, ...]]:
-        """Measure calls on inputs that no call has had, and verify every output."""
+        """Measure calls with inputs that no other call had, and verify every output."""
         inputs.fill(layout, calls)
         before_ms = cpu.settle() if cpu else None
         window, answer = self.guest.window(
@@ -294,7 +294,7 @@ class CaseTimer:
 
 
 class _Budget:
-    """Counts CPU time of this thread and of the guest: a busy machine does not shorten a measurement.
+    """The CPU time of this thread and of the guest, so that a busy machine does not shorten a measurement.
 
     On a GPU it counts elapsed time, because the GPU works while judge and guest wait.
     """
@@ -307,7 +307,7 @@ class _Budget:
         self._start_s = self._now_s()
 
     def spend(self, window: Window) -> None:
-        """Count the guest's part."""
+        """Count CPU time that the guest used."""
         if self._counts_windows:
             self._spent_s += window.time_ms / 1e3
 
@@ -320,12 +320,12 @@ class _Budget:
 
 
 def _reference_ms(cpu: FastCpu | None) -> float | None:
-    """Return the time of the judge's own computation at full speed, if it is known."""
+    """Return the time of the judge's own computation at full speed, if known."""
     return cpu.fastest_ms if cpu else None
 
 
 def _with_reference(window: Window, cpu: FastCpu, before_ms: float) -> Window:
-    """Add the CPU's speed beside this window. Move away from a CPU that others use."""
+    """Add the CPU's speed measured next to this window, and move away from a CPU that other processes use."""
     reference_ms = max(before_ms, cpu.measure() or 0.0)
     if _waited(window):
         cpu.move()
@@ -351,13 +351,13 @@ def _was_slowed(window: Window, reference_ms: float | None) -> bool:
 
 
 def _note(result: CallTime, windows: list[Window], reference_ms: float | None) -> str:
-    """Say what a reader should know about the time."""
+    """Describe anything unusual about how the time was measured."""
     notes = []
     slower = slowdown(windows, reference_ms)
     if slower > SLOWDOWN_ALLOWED:
         notes.append(
             f"The machine itself was {slower:.0%} slower than shortly before: a lower clock frequency or a "
-            "neighbour on its host. The interval includes its full speed."
+            "another VM on its host. The interval includes its full speed."
         )
     elif result.noisy:
         notes.append("The machine was busy: the interval is wide. Repeat the measurement on a quiet machine.")

@@ -1,7 +1,6 @@
 // The channel between the judge and its programs in boxes, the guest and the harness: two FIFOs and the data file.
-//
-// A command has a header, with a nonce that its answer repeats, and a payload. warmfront/judge/box_messages.py parses
-// the answers.
+// A command has a payload and a header with a nonce, which its answer repeats.
+// warmfront/judge/box_messages.py parses the answers.
 #pragma once
 
 #include <fcntl.h>
@@ -97,7 +96,7 @@ class PayloadReader {
 
  private:
   void copy(void* into, size_t bytes) {
-    if (bytes > static_cast<size_t>(end_ - at_)) _exit(71);  // the judge sends whole payloads
+    if (bytes > static_cast<size_t>(end_ - at_)) _exit(71);  // the judge always sends complete payloads
     if (bytes > 0) std::memcpy(into, at_, bytes);
     at_ += bytes;
   }

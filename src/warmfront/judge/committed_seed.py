@@ -1,8 +1,8 @@
 """The secret seed of an attempt, and a commitment to it that can be published before anything runs.
 
-The commitment is sent with the first event of the judge, the seed with the receipt. So the inputs can be
-drawn again afterwards, were secret before, and could not be chosen to suit the result. Revealing a seed is
-harmless: every attempt draws a new one.
+The commitment is sent with the first event of the judge, the seed with the receipt. So the inputs are secret
+before the run, can be generated again after it, and cannot have been chosen to suit the result. Revealing a
+seed is harmless: every attempt draws a new one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class CommittedSeed:
 
     @property
     def text(self) -> str:
-        """The seed in hexadecimal, as a receipt has it."""
+        """The seed in hexadecimal, as in a receipt."""
         return f"{self.value:032x}"
 
     @property

@@ -83,7 +83,7 @@ def finish(
 
 
 def _compile_error(failure: CompileFailure, request: JudgeRequest, **details: float) -> KernelFailure:
-    """Return the failure with the author's file name in its message, not ours."""
+    """Return the failure, with our file name replaced by the author's in its message."""
     return KernelFailure(
         Verdict.COMPILE_ERROR,
         failure.code,
@@ -115,7 +115,7 @@ def diagnostic_fields(diagnostic: object) -> dict[str, object]:
 
 
 def _limit_failure(end: BoxExit) -> KernelFailure:
-    """Return the failure of a compiler that a limit or a signal ended."""
+    """Return the failure for a compiler that was ended by a limit or a signal."""
     code, what = {
         ExitReason.TIMED_OUT: ("COMPILE_TIME_LIMIT", "exceeded its time limit (WARMFRONT_COMPILE_TIMEOUT)"),
         ExitReason.MEMORY: (

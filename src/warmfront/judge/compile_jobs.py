@@ -1,6 +1,6 @@
 """Start the compilers of a submission, each in its own box: the primary build and the bug finder's build.
 
-The command line starts them before it loads the judge, which then takes them over. Nothing here waits for a
+The command line starts them before it loads the judge, to which it then passes them. Nothing here waits for a
 compiler or reads its output.
 """
 
@@ -43,7 +43,7 @@ class CompileJobs:
     ) -> None:
         self.translated = translated
         self._sandbox = sandbox
-        # Two threads: starting a box takes a while, and neither job should wait for the other.
+        # Two threads, because starting a box takes time and neither job should wait for the other.
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="warmfront-compile")
         self.primary = self._start(toolchain.compile_template(settings))
         #: None if the bug finder is disabled or unavailable.
@@ -53,7 +53,7 @@ class CompileJobs:
             self.checked = self._start(checked.compile_template(settings))
 
     def close(self) -> None:
-        """Stop every compiler that still runs."""
+        """Stop every compiler that is still running."""
         for job in (self.primary, self.checked):
             if job is not None and not job.cancel() and job.exception() is None:
                 job.result().box.destroy()

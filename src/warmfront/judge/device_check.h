@@ -1,5 +1,5 @@
-// Uses the device for a moment, as harness and guest do before submitted code is loaded: a GPU that does not work is
-// the machine's failure, and must be known before anything can be blamed on a submission.
+// Checks that the device works. The harness and the guest do this before submitted code is loaded: a GPU that
+// does not work is a failure of the machine, and must be detected before a submission can be blamed for it.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -22,7 +22,7 @@ struct DeviceCheck {
   uint32_t seccomp = 0;  // the kernel's mode: 2 if system calls are filtered
 };
 
-// Fills in what this process uses while it waits, to compare it with the limits of its box.
+// Fills in the resources that this process uses while idle, to compare them with the limits of its box.
 void count_process(DeviceCheck& result) {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;) {

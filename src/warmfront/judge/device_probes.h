@@ -1,5 +1,5 @@
-// Measurements of a device for `warmfront doctor --gpu`: whether memory keeps what the last program left in it, and
-// how fast copies are. Only the harness has them.
+// Measurements of a device for `warmfront doctor --gpu`: whether memory still holds the data of the last
+// program, and how fast copies are. Only the harness includes this file.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -38,7 +38,7 @@ inline hipError_t probe_residue(const ResidueProbe& probe, ResidueResult& result
     void* memory = nullptr;
     if (hipMalloc(&memory, kProbeChunk) != hipSuccess) {
       (void)hipGetLastError();
-      break;  // the memory is full: what was found so far counts
+      break;  // the memory is full: use what was allocated so far
     }
     if (probe.poison != 0) {
       const hipError_t error = hipMemset(memory, static_cast<int>(probe.pattern), kProbeChunk);
@@ -56,7 +56,7 @@ inline hipError_t probe_residue(const ResidueProbe& probe, ResidueResult& result
   return hipDeviceSynchronize();
 }
 
-// GB/s of copies between host and device, by HIP events: the best of a few.
+// The rate of copies between host and device in GB/s, measured with HIP events: the best of a few.
 struct CopyRates {
   double pageable_to_device = 0;
   double pageable_to_host = 0;

@@ -1,8 +1,8 @@
 // The references of the built-in problems on the device, in double: the harness checks every timed call with them.
 //
 // They are simple, not fast, and use no shared memory and no barriers. A reference computes the expected values of the
-// output. tests/integration/judge/test_device_references.py compares each of them with the reference in NumPy, and
-// what one of them calls wrong is checked again on the host before it becomes a verdict.
+// output. tests/integration/judge/test_device_references.py compares each of them with the reference in
+// NumPy, and an output that one of them rejects is checked again on the host before it becomes a verdict.
 #pragma once
 
 #include <hip/hip_fp16.h>
@@ -20,10 +20,10 @@ namespace {
 
 constexpr double kLayerNormEpsilon = 1e-5;
 
-// Each slice of a reduction is summed up by this many threads, of which each adds its part to the sum of the slice.
+// Each slice of a reduction is summed by this many threads; each thread adds its part to the sum of the slice.
 constexpr uint64_t kParts = 64;
 
-// Device memory that lives until the next plan, by purpose.
+// Device memory that is kept until the next plan, by purpose.
 class Scratch {
  public:
   double* doubles(size_t purpose, uint64_t count) {
@@ -168,7 +168,7 @@ struct Slices {
   uint64_t inner;
 };
 
-// What thread `i` of count * kParts works on. Neighbouring threads read neighbouring elements.
+// The part of a slice for thread `i` of count * kParts. Neighbouring threads read neighbouring elements.
 struct Part {
   uint64_t slice;
   uint64_t first;
@@ -192,7 +192,7 @@ __global__ void sum_slices_kernel(Tensor x, Slices slices, double* sums) {
   }
 }
 
-// dim, the extents, and their number, as the signatures of `sum-dim` and `softmax` have them.
+// dim, the extents, and their number, as in the signatures of `sum-dim` and `softmax`.
 Slices slices_of(const Call& call) {
   const size_t dim = call.size(0), count = call.size(call.numbers.size() - 1);
   Slices slices{1, call.size(1 + dim), 1};
@@ -225,7 +225,7 @@ void matrix_vector(const Call& call, double* expected) {
 
 // ---- Softmax ----
 
-// An integer that orders as the float does, and is above 0 for every number.
+// An integer with the same order as the float, greater than 0 for every number.
 __device__ inline unsigned ordered(float value) {
   const unsigned bits = __float_as_uint(value);
   return (bits & 0x80000000u) != 0 ? ~bits : bits | 0x80000000u;
@@ -323,7 +323,7 @@ __global__ void sum_chunks_kernel(Tensor x, const double* values, uint64_t count
   }
 }
 
-// Adds the sum of all chunks before, which is in `starts` as an inclusive sum. `values` may be `sums`.
+// Adds the sum of all preceding chunks, which `starts` has as an inclusive sum. `values` may be `sums`.
 __global__ void scan_chunks_kernel(Tensor x, const double* values, uint64_t count, const double* starts, double* sums) {
   FOR_EACH(chunk, (count + kChunk - 1) / kChunk) {
     double sum = chunk > 0 ? starts[chunk - 1] : 0.0;
@@ -350,7 +350,7 @@ void cumsum(const Call& call, double* expected) {
 
 // ---- Histogram ----
 
-constexpr uint64_t kCopies = 256;  // of the counts, so that threads seldom wait for one another
+constexpr uint64_t kCopies = 256;  // copies of the counts, so that threads seldom wait for one another
 
 __global__ void count_kernel(Tensor pixels, uint64_t bins, unsigned* counts) {
   FOR_EACH(i, pixels.count) {
@@ -427,7 +427,7 @@ void count_wrong_order(const Call& call, uint64_t key, unsigned long long* wrong
                      wrong);
 }
 
-// ---- All of them ----
+// ---- Dispatch ----
 
 struct Reference {
   const char* slug;

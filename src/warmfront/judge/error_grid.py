@@ -42,7 +42,10 @@ def error_grid(wrong: Array, difference: Array) -> dict[str, Any]:
 
 
 def _fraction(count: int, size: int) -> float | None:
-    """Round to three digits, but never a wrong element to zero. None for a cell past the last element."""
+    """Round to three digits, but never to zero if an element is wrong.
+
+    None for a cell past the last element.
+    """
     if not size:
         return None
     return max(0.001, round(count / size, 3)) if count else 0.0

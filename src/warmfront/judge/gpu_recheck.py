@@ -1,8 +1,8 @@
 """Check a GPU after a failure, to decide whether the submission or the machine is at fault.
 
-A kernel that crashes or runs forever is its author's failure, unless the GPU no longer works: it hangs, was
-reset, fell off the bus, or its memory is full although all our boxes have ended. What the program in the
-box printed or answered has no part in the decision, because submitted code could print the same.
+If a kernel crashes or runs forever, the submission is at fault, unless the GPU no longer works: it hangs, was
+reset, fell off the bus, or its memory is full although all our boxes have ended. The output and answers of
+the program in the box do not affect the decision, because submitted code could forge them.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
-#: Verdicts that a GPU which does not work could cause.
+#: Verdicts that a broken GPU could cause.
 DOUBTFUL = frozenset({Verdict.RUNTIME_ERROR, Verdict.TIME_LIMIT_EXCEEDED, Verdict.MEMORY_LIMIT_EXCEEDED})
-#: With less than this share of its memory free after all boxes have ended, a GPU is not ours alone.
+#: If less than this share of its memory is free after all boxes have ended, something else uses the GPU.
 MIN_FREE_SHARE = 0.5
 
 
@@ -42,7 +42,7 @@ def check_after_failure(
 
 
 def clear_after_run(toolchain: Toolchain) -> None:
-    """Clear what a run left in LDS and registers, where the driver offers that: a tenant could read it."""
+    """Clear LDS and registers, if the driver supports it, so that the next tenant cannot read them."""
     if toolchain.simulated or toolchain.device is None:
         return
     from warmfront.hip.gpu_host import GpuHost, clear_lds  # noqa: PLC0415 - only a GPU needs it
@@ -51,7 +51,7 @@ def clear_after_run(toolchain: Toolchain) -> None:
 
 
 def check_device(toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -> None:
-    """Use the GPU for a moment in a new box of our own.
+    """Check in a new box, with our own program, that the GPU works.
 
     Raises:
         GpuFailed: a call of the HIP runtime fails or hangs, or most of the memory is in use.

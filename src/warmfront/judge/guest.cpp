@@ -81,7 +81,7 @@ using Call = void (*)(void* const*);
 void do_nothing(void* const*) {}
 Call call_solution = do_nothing;
 
-// The times of that call by HIP events: up to a stop that is recorded at once, and up to one after a synchronisation.
+// The times of that call by HIP events: to a stop event recorded immediately, and to one after a synchronisation.
 float empty_at_once_ms = 0;
 float empty_at_end_ms = 0;
 
@@ -237,8 +237,8 @@ class Buffers {
   channel::DataFile data_;
 };
 
-// Names that a submission may not define. Our own references are already bound, so this check is not needed for
-// safety: it gives the author a clear message.
+// Names that a submission may not define. Our own references are already bound, so this check is not needed
+// for safety; it gives the author a clear message.
 const char* const kReserved[] = {
     "main",           "hipMalloc",       "hipFree",         "hipMemcpy",         "hipMemset",
     "hipEventCreate", "hipEventRecord",  "hipEventElapsedTime", "hipEventSynchronize", "hipDeviceSynchronize",
@@ -274,8 +274,9 @@ std::string demangled(std::string text) {
   return text;
 }
 
-// Host code of the submission cannot make device memory accessible for itself, or replace code. That makes cheating
-// harder; the judge does not rely on it, and a sandbox that forbids it is not an error.
+// Prevents host code of the submission from making device memory accessible to itself, or from replacing
+// code. That makes attacks harder; the judge does not rely on it, so it is not an error if the sandbox
+// forbids this call.
 void seal([[maybe_unused]] bool loaded) {
 #if ON_CPU_RUNTIME
   (void)(loaded ? hipcpu_seal_code() : hipcpu_seal_device_memory());
@@ -294,8 +295,9 @@ std::string load() {
   return call_solution == nullptr ? "solution.so has no warmfront_call" : "";
 }
 
-// Times one call by HIP events. The first stop is recorded at once, and leaves out the synchronisation; the second one,
-// after it, includes work on streams that the first does not wait for.
+// Times one call by HIP events. The first stop event is recorded immediately and excludes the
+// synchronisation; the second is recorded after it, and includes work on streams that the first does not wait
+// for.
 class CallTimer {
  public:
   CallTimer() {
@@ -307,7 +309,7 @@ class CallTimer {
   CallTimer(const CallTimer&) = delete;
   CallTimer& operator=(const CallTimer&) = delete;
 
-  // Returns the time without that of an empty solution, in ms. Before solution.so is loaded, it measures that.
+  // Returns the time minus that of an empty solution, in ms. Before solution.so is loaded, it measures the latter.
   float operator()(const std::vector<void*>& arguments) {
     (void)hipEventRecord(events_[0], nullptr);
     call_solution(arguments.data());

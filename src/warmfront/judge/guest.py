@@ -47,15 +47,15 @@ _RUN_HEADER = struct.Struct("<IIQ")
 #: A plan without arguments and slots.
 _EMPTY_PLAN = bytes(32)
 
-#: Shares of a contended CPU: while the guest is timed, and otherwise. `python -m bench.repeatability` shows
+#: CPU weights of the guest's cgroup: while it is timed, and otherwise. `python -m bench.repeatability` shows
 #: the effect. Only timed calls, on one core, have the large one, so that the machine stays responsive.
 TIMED_CPU_WEIGHT, CPU_WEIGHT = 10_000, 100
 
 #: How long the guest may take to exit after its last answer or after it closed the channel.
 EXIT_TIMEOUT_S = 2.0
 
-#: Time in a window in which neither the guest nor the judge ran or waited for a CPU counts beyond this limit:
-#: the guest slept. Waking two processes takes less.
+#: If neither the guest nor the judge ran or waited for a CPU for longer than this in a window, the guest
+#: slept, and the time beyond this limit counts. Waking two processes takes less.
 SLEEP_ALLOWANCE_MS = 3.0
 
 
@@ -75,10 +75,10 @@ class GuestProcess:
         self._markers: list[tuple[int, str | None]] = []  # marker → case; None if its output is not shown
 
     def check_device(self) -> None:
-        """Use the device of the box for a moment. Call it before `load`: the answer is then our own.
+        """Check that the device of the box works. Call this before `load`, while the guest can be trusted.
 
         Raises:
-            GpuFailed: the device does not work, or the guest did not survive until now.
+            GpuFailed: the device does not work, or the guest has already ended.
         """
         try:
             kind, payload = self._command(_CHECK_DEVICE, b"")
@@ -90,13 +90,13 @@ class GuestProcess:
             raise GpuFailed(f"The GPU does not work: {printable(payload.decode(errors='replace'))}.")
 
     def load(self) -> None:
-        """Load solution.so. The static constructors of submitted code run now."""
+        """Load solution.so. This runs the static constructors of submitted code."""
         kind, payload = self._command(_LOAD, b"")
         if kind == ERROR:
             _raise_load_error(printable(payload.decode(errors="replace")))
 
     def plan(self, layout: BufferLayout, plan: bytes) -> None:
-        """Open or allocate the buffers of a case, as `CaseMemory.plan` says."""
+        """Open or allocate the buffers of a case, with the payload that `CaseMemory.plan` returned."""
         self._layout = None
         kind, payload = self._command(_PLAN, plan)
         if kind == ERROR:
@@ -139,7 +139,7 @@ class GuestProcess:
 
     @contextmanager
     def prioritized(self) -> Iterator[None]:
-        """Give the guest a large share of a busy CPU: seldom interrupted, it keeps its caches."""
+        """Give the guest a large share of a busy CPU, so that its caches stay warm."""
         self._box.set_cpu_weight(TIMED_CPU_WEIGHT)
         try:
             yield
@@ -147,7 +147,7 @@ class GuestProcess:
             self._box.set_cpu_weight(CPU_WEIGHT)
 
     def pin(self, cpus: set[int]) -> bool:
-        """Let the guest run on these CPUs only; return whether that is possible."""
+        """Pin the guest to these CPUs; return whether that is possible."""
         return self._box.set_cpus(cpus)
 
     def freeze(self) -> None:
@@ -171,10 +171,10 @@ class GuestProcess:
     ) -> tuple[Window, RunAnswer]:
         """Let the stopped guest call `solution` on the first `calls` slots, and stop it again.
 
-        The clock starts before the guest runs and ends when all of it is stopped: what it computes after its
-        answer counts. On the CPU runtime, the time is the CPU time of the whole box, from the kernel: neither
-        other processes nor the guest can change it. Sleeping counts as well. On a GPU it is elapsed time.
-        With `protect`, which costs time, host code cannot access device memory (CPU runtime only).
+        The clock starts before the guest runs and ends when all of its processes are stopped, so work after
+        its answer counts. On the CPU runtime, the time is the CPU time of the whole box, from the kernel:
+        neither other processes nor the guest can change it. Sleeping counts as well. On a GPU it is elapsed
+        time. With `protect`, which costs time, host code cannot access device memory (CPU runtime only).
         """
         box = self._box
         flags = _ONE_WORKER | (_PROTECT if protect else 0)
@@ -218,7 +218,7 @@ class GuestProcess:
         return self._layout.describe_address(address, self._addresses)
 
     def outputs(self, *, patience_s: float = EXIT_TIMEOUT_S) -> dict[str, str]:
-        """End the program and return what it printed, by case; under "" the output before the first case.
+        """End the program and return its output by case; the key "" has the output before the first case.
 
         The output of hidden cases and of timed calls is left out.
         """
@@ -227,7 +227,7 @@ class GuestProcess:
         rest = self._box.wait(patience_s).output
         outputs: dict[str, str] = {}
         for marker, case in self._markers or [(0, "")]:
-            # Without its marker, the rest of the output is that of a case that did not finish.
+            # Output without a marker after it belongs to a case that did not finish.
             text, found, rest = rest.partition(box_messages.marker_line(marker))
             if text and case is not None:
                 outputs[case] = outputs.get(case, "") + box_messages.printable_output(text)
@@ -277,7 +277,7 @@ class GuestProcess:
         except TimeoutError:
             raise self._time_limit_failure() from None
         if len(data) < size:
-            # The guest ended, or it closed the channel: then `wait` ends it.
+            # The guest ended, or it closed the channel, in which case `wait` ends it.
             self._raise_early_exit(self._box.wait(EXIT_TIMEOUT_S))
         return data
 
@@ -343,7 +343,10 @@ class GuestProcess:
 
 
 def machine_load() -> float | None:
-    """Return how many other processes are ready to run, per CPU and at most 1. The guest is stopped now."""
+    """Return how many other processes are ready to run per CPU, at most 1.
+
+    Call it while the guest is stopped.
+    """
     try:
         ready = int(Path("/proc/loadavg").read_text(encoding="ascii").split()[3].partition("/")[0])
     except (OSError, IndexError, ValueError):
@@ -352,7 +355,7 @@ def machine_load() -> float | None:
 
 
 def _judge_waited_ms() -> float:
-    """Return how long this thread has waited for a CPU so far, by the kernel; 0 if it does not say."""
+    """Return how long this thread has waited for a CPU so far; 0 if the kernel does not report it."""
     try:
         return int(Path("/proc/thread-self/schedstat").read_text(encoding="ascii").split()[1]) / 1e6
     except (OSError, IndexError, ValueError):
@@ -360,7 +363,7 @@ def _judge_waited_ms() -> float:
 
 
 def explain_end(end: BoxExit) -> tuple[Verdict, str, str, str]:
-    """Return verdict, code, message and hint for a program that ended before it answered."""
+    """Return the verdict, code, message and hint for a program that ended before it answered."""
     if end.reason is ExitReason.MEMORY:
         return (
             Verdict.MEMORY_LIMIT_EXCEEDED,

@@ -1,9 +1,9 @@
-// The harness on a GPU: it owns the device memory of a case, and never loads foreign code.
+// The harness on a GPU. It owns the device memory of a case, and never loads submitted code.
 //
 // For each tensor of each slot it has two allocations. The *shared* one is open in the guest, by an IPC handle. The
-// *private* one is not: inputs wait in it until the guest is let run, and outputs are saved in it before anything else
-// happens. The judge commands each step, and measures the time around REVEAL, the guest's calls and SAVE. Only
-// public HIP calls are used, so that one source serves ROCm and the CPU runtime.
+// *private* one is not: it holds the inputs until the guest is resumed, and the outputs are saved in it
+// before anything else happens. The judge commands each step, and measures the time around REVEAL, the
+// guest's calls and SAVE. Only public HIP calls are used, so that one source serves ROCm and the CPU runtime.
 //
 // The inputs of a check are copied from the data file. Those of timed calls are mixed on the device from base sets
 // (slot_kernels.h), and their outputs are checked on the device (device_references.h): large cases would take the
@@ -95,7 +95,7 @@ struct Tolerance {
   double atol;
 };
 
-// What is wrong in one slot, in elements, words or half words: the judge looks at the slot unless all are 0.
+// How many elements, words or half words of a slot are wrong: the judge checks the slot itself unless all are 0.
 struct SlotReport {
   unsigned long long changed_inputs;
   unsigned long long guard_writes;
@@ -114,7 +114,7 @@ std::string quote(const char* text) {
   return quoted + '"';
 }
 
-// Answers with what the device and the runtime are, as one JSON object; see hip/device_facts.py.
+// Answers with a description of the device and the runtime, as one JSON object; see hip/device_facts.py.
 void describe() {
   int device = 0;
   int version = 0;
@@ -143,7 +143,7 @@ class Memory {
     header_ = reader.take<AllocateHeader>();
     regions_ = reader.take<Region>(header_.regions);
     if (!data_.map()) return hipErrorInvalidValue;
-    // Copies from pinned memory are several times as fast. Without, they still work.
+    // Copies from pinned memory are several times as fast. Without pinning they still work.
     is_pinned_ = hipHostRegister(data_.data(), data_.bytes(), hipHostRegisterDefault) == hipSuccess;
     (void)hipGetLastError();
     hipError_t error = allocate_flush();
@@ -164,10 +164,10 @@ class Memory {
     return error;
   }
 
-  // Data file to the private memory of the first slot: the guest does not see it.
+  // Copies the data file to the private memory of the first slot, which the guest cannot access.
   hipError_t fill() { return store(private_, 0, 1); }
 
-  // Data file to a base set.
+  // Copies the data file to a base set.
   hipError_t store_base(uint32_t base) { return base < header_.bases ? store(bases_, base, 0) : hipErrorInvalidValue; }
 
   // Mixes the inputs of the first slots, in private memory, and poisons their outputs.
@@ -197,7 +197,7 @@ class Memory {
     return finish();
   }
 
-  // The outputs of a slot to the data file, and its inputs if they were changed.
+  // Copies the outputs of a slot to the data file, and its inputs if they were changed.
   hipError_t collect(uint32_t slot, uint32_t& is_changed) {
     if (slot >= header_.slots) return hipErrorInvalidValue;
     unsigned long long changed = 0;
@@ -248,7 +248,7 @@ class Memory {
     return error;
   }
 
-  // Copies the inputs in the data file, and poisons the outputs of the first `slots`.
+  // Copies the inputs from the data file, and poisons the outputs of the first `slots`.
   hipError_t store(std::vector<void*>& list, uint32_t set, uint32_t slots) {
     for (uint32_t i = 0; i < regions_.size(); ++i) {
       const Region& region = regions_[i];
@@ -379,7 +379,7 @@ void collect(Memory& memory, uint32_t slot) {
   answer(kOk, &is_changed, sizeof is_changed);
 }
 
-// Answers with nothing if there is no reference for the problem.
+// Answers with an empty payload if there is no reference for the problem.
 void verify(Memory& memory, channel::PayloadReader reader) {
   auto header = reader.take<VerifyHeader>();
   header.slug[sizeof header.slug - 1] = '\0';

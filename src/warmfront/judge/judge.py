@@ -1,4 +1,6 @@
-"""The judge: compile in one box, run in another, compare outside both. The package docstring explains why.
+"""The judge: compiles in one box, runs in another, and compares outside both.
+
+The package docstring explains why.
 
 Whatever the submitted code does, the events end with exactly one verdict and every box is destroyed. A
 failure of Warmfront itself gets the verdict ERROR.
@@ -31,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 class Judge:
-    """Judges submissions with one toolchain in one kind of sandbox."""
+    """A judge with one toolchain and one kind of sandbox."""
 
     def __init__(self, toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -> None:
         self._toolchain = toolchain
@@ -51,12 +53,12 @@ class Judge:
         """Judge one request and yield its events; the last one is the verdict.
 
         Args:
-            request: what to judge.
+            request: the submission to judge.
             thorough: let the bug finder run more and larger cases.
             run_slot: entered once the source is compiled, and left when all boxes are destroyed. The
                 listener uses it to run one attempt at a time.
-            cancellation: another thread may cancel it; the verdict is then CANCELLED, unless one was yielded
-                before.
+            cancellation: lets another thread cancel the run; the verdict is then CANCELLED, unless one was
+                already yielded.
             compile_jobs: compilers that were started earlier, in boxes that `cancellation` does not cover.
             before_timing: called before the first timed call; the listener makes no boxes from then on.
 
@@ -94,17 +96,17 @@ class Judge:
 
 
 def _internal_failure(error: Exception) -> Failed:
-    """Return the verdict for an exception that is not the kernel's."""
+    """Return the verdict for an exception that the kernel did not cause."""
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return Failed(
             verdict=Verdict.ERROR,
             code="NO_SPACE",
-            message="The data of a case does not fit into the directory for boxes of the machine.",
-            hint="The operator mounts a larger tmpfs, or sets WARMFRONT_BOX_DIR to another directory.",
+            message="The data of a case does not fit into this machine's directory for boxes.",
+            hint="The operator must mount a larger tmpfs, or set WARMFRONT_BOX_DIR to another directory.",
         )
     return Failed(
         verdict=Verdict.ERROR,
         code="INTERNAL",
         message=f"The judge failed: {type(error).__name__}: {error}",
-        hint="Retry; if it fails again, report it with the source.",
+        hint="Retry. If it fails again, report it with the source.",
     )

@@ -1,4 +1,4 @@
-"""The judging of one request: compile, check and time it, and yield its events.
+"""Compile, check and time one request, and yield its events.
 
 A kernel that fails raises `KernelFailure`; `judge.py` turns exceptions into verdicts.
 """
@@ -70,7 +70,7 @@ OVERHEAD_WINDOWS = 5
 
 
 class JudgeRun:
-    """The judging of one request, from source to verdict."""
+    """One request being judged, from source to verdict."""
 
     def __init__(
         self,
@@ -168,7 +168,7 @@ class JudgeRun:
                 yield from self._conclude(prefetch, guest, memory, compiled, overhead_ms)
             except KernelFailure as failure:
                 explained = failure.with_details(**self._output_details(guest, failure))
-                stack.close()  # a hanging kernel must be gone before the GPU is checked
+                stack.close()  # a hanging kernel must have ended before the GPU is checked
                 check_after_failure(failure, toolchain, sandbox, settings)
                 raise explained from None
 
@@ -186,11 +186,14 @@ class JudgeRun:
     def _start_guest(
         self, compiled: compilation.CompiledLibrary, stack: ExitStack
     ) -> tuple[Box, GuestProcess]:
-        """Start the guest in the run box. On a GPU, make sure that it works before anything can be blamed."""
+        """Start the guest in the run box.
+
+        On a GPU, check that the device works before submitted code is loaded.
+        """
         try:
             return self._take_run_box(compiled, stack)
-        except GpuFailed as error:  # a reset of the GPU ends every box that waits: a new one may work
-            log.warning("a guest failed before it was used (%s); trying another one", error.message)
+        except GpuFailed as error:  # a GPU reset ends every waiting box, so a new one may work
+            log.warning("a guest failed before it was used (%s); starting another one", error.message)
             return self._take_run_box(compiled, stack)
 
     def _take_run_box(
@@ -205,7 +208,7 @@ class JudgeRun:
         return box, guest
 
     def _open_memory(self, guest: GuestProcess, box: Box, stack: ExitStack) -> CaseMemory:
-        """Return the memory of the cases: the data file on the CPU runtime, else that of a harness."""
+        """Return the memory of the cases: the data file on the CPU runtime, otherwise memory of a harness."""
         toolchain = self._toolchain
         if toolchain.shared_memory:
             return FileMemory(box.folder / DATA_FILE)
@@ -226,9 +229,9 @@ class JudgeRun:
         )
 
     def _measure_overhead(self, guest: GuestProcess) -> float:
-        """Return the time of a window without any work. No submitted code is loaded yet.
+        """Return the time of a window without any work, before submitted code is loaded.
 
-        An empty guest, if there is one, measures it with the copies.
+        If there is an empty guest, it measures the overhead including the copies.
         """
         if self._request.endpoint is Endpoint.CHECKER or self._empty_guest:
             return 0.0
@@ -237,7 +240,7 @@ class JudgeRun:
         return sorted(window.time_ms for window in windows)[OVERHEAD_WINDOWS // 2]
 
     def _output_details(self, guest: GuestProcess, failure: KernelFailure) -> dict[str, object]:
-        """Return what the program printed, for the details of a failure."""
+        """Return the program's output, for the details of a failure."""
         is_hanging = failure.event.verdict is Verdict.TIME_LIMIT_EXCEEDED
         outputs = guest.outputs(patience_s=0.0) if is_hanging else guest.outputs()
         return {"output": "".join(outputs.values()), "output_by_case": outputs} if outputs else {}
@@ -265,7 +268,7 @@ class JudgeRun:
             raise KernelFailure(
                 Verdict.RUNTIME_ERROR,
                 "NO_KERNEL_LAUNCHED",
-                "Every output is correct, but no kernel was launched: they were computed on the host.",
+                "Every output is correct, but no kernel was launched: the outputs were computed on the host.",
                 hint="Do the work in a __global__ function, launched from solution().",
             )
 
@@ -305,7 +308,7 @@ class JudgeRun:
 
     def _run_case(self, case_data: CaseData, guest: GuestProcess, memory: CaseMemory) -> None:
         """Run one case; raise `KernelFailure` if its result is wrong."""
-        # They need NumPy, which is loaded while the compiler runs.
+        # These modules need NumPy, which is loaded while the compiler runs.
         from warmfront.judge.buffer_layout import BufferLayout  # noqa: PLC0415
 
         request = self._request
@@ -331,7 +334,10 @@ class JudgeRun:
     def _check_outputs(
         self, case_data: CaseData, layout: BufferLayout, memory: CaseMemory, answer: RunAnswer
     ) -> None:
-        """Check a call: large outputs in the harness, all others and what the harness doubts on the host."""
+        """Check a call.
+
+        The harness checks large outputs; the host checks the rest, and everything that the harness rejects.
+        """
         from warmfront.judge.timed_inputs import check_slot  # noqa: PLC0415 - NumPy, as above
 
         problem = self._request.problem
@@ -396,7 +402,7 @@ class JudgeRun:
         )
 
     def _results_with(self, outputs: dict[str, str]) -> tuple[CaseResult, ...]:
-        """Return the results of all cases, with what the program printed during each."""
+        """Return the results of all cases, with the program's output during each."""
         return tuple(replace(result, output=outputs.get(result.name, "")) for result in self._results)
 
     def _checked(self, outputs: dict[str, str]) -> Checked:
@@ -467,13 +473,13 @@ def _reject_running_threads(case_data: CaseData, run_answer: RunAnswer) -> None:
             "THREAD_LEFT_RUNNING",
             f"{case_data.title}: {run_answer.left_threads} thread(s) still running after solution() "
             "returned.",
-            hint="Join every thread that you start: work after the return is not timed and not allowed.",
+            hint="Join every thread that you start: work after the return is not timed, so not allowed.",
             case=case_data.case.name,
         )
 
 
 def _averages(timings: list[Timing]) -> tuple[float, tuple[float, float], float | None]:
-    """Return the average time, its interval, and the average of FLOP/s, over the timed cases."""
+    """Return the average time, its interval and the average FLOP/s of the timed cases."""
     from warmfront.judge.statistics import geometric_mean, mean_interval  # noqa: PLC0415 - NumPy
 
     gflops = [timing.gflops for timing in timings if timing.gflops is not None]

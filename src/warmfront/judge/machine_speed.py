@@ -1,9 +1,9 @@
-"""Measure how fast the machine is now, with a fixed computation of our own, and time where it is fastest.
+"""Measure the machine's current speed with a fixed computation, and run timed calls on the fastest CPU.
 
-CPU time does not grow while a process waits. But it grows when the CPU itself is slower: at a lower clock
-frequency, or while a neighbour on the same host uses the other half of a physical core. On a cloud VM that is
-common: a CPU switches between two speeds, up to 1.9 times apart, many times per second. No counter that the
-kernel offers shows it. A computation that is always the same shows it, by its own CPU time.
+CPU time does not increase while a process waits. But it increases when the CPU itself is slower: at a lower
+clock frequency, or while another VM on the same host uses the other hardware thread of a core. On a cloud VM
+that is common: a CPU switches between two speeds, up to 1.9 times apart, many times per second. No kernel
+counter shows it. The CPU time of a fixed computation does.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-#: Hashed once to load the caches, and then for the time: about 40 microseconds. Hashing is arithmetic in
-#: registers; the data fit into the smallest cache, so processes that take turns hardly disturb it.
+#: The data that is hashed, once to load the caches and then timed: about 40 microseconds. Hashing is
+#: arithmetic in registers; the data fit into the smallest cache, so processes that share the CPU hardly
+#: disturb it.
 _DATA = bytes(16 << 10)
 _REPEATS = 2
 
@@ -33,16 +34,16 @@ FULL_SPEED = 0.05
 #: This many measurements are remembered; the fastest tenth of them is full speed. The very fastest one may be
 #: an error of the clock.
 _REMEMBERED = 400
-#: How often a CPU at full speed is looked for before a window. Each look takes 60 microseconds.
-_LOOKS = 12
+#: How many CPUs are tried before a window to find one at full speed. Each try takes 60 microseconds.
+_TRIES = 12
 
-#: A machine may become slower for good: moved to another host, or on battery. What was measured longer ago
-#: than this does not count.
+#: A machine may become permanently slower: moved to another host, or on battery. Older measurements than this
+#: are ignored.
 _VALID_S = 1800.0
 
 
 class MachineSpeed:
-    """The fastest recent time of the computation on this machine, kept in a file for the next process."""
+    """The fastest recent time of the computation on this machine, stored in a file for later processes."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
@@ -60,7 +61,7 @@ class MachineSpeed:
 
     @property
     def fastest_ms(self) -> float | None:
-        """The time at full speed: from here and from other processes; None before the first measurement."""
+        """The time at full speed, from this and other processes; None before the first measurement."""
         times_ms = [ms for ms in (self._known_ms, self._measured_fastest_ms()) if ms is not None]
         return min(times_ms, default=None)
 
@@ -69,11 +70,14 @@ class MachineSpeed:
         return measured_ms <= (self.fastest_ms or measured_ms) * (1 + FULL_SPEED)
 
     def save(self) -> None:
-        """Keep the fastest time for the next process, if this one measured it: what is kept has an end."""
+        """Store the fastest time for later processes.
+
+        Only times that this process measured are stored, so they expire.
+        """
         measured_ms = self._measured_fastest_ms()
         if self._file is None or measured_ms is None or not self.is_full(measured_ms):
             return
-        with contextlib.suppress(OSError):  # without the file, only this process knows it
+        with contextlib.suppress(OSError):  # without the file, only this process uses it
             replace_private_file(self._file, f"{measured_ms:.6f}\n".encode())
 
     def _measured_fastest_ms(self) -> float | None:
@@ -82,7 +86,10 @@ class MachineSpeed:
 
 
 class FastCpu:
-    """Keeps this thread and the guest on one CPU, so that a measurement here is about the guest's CPU."""
+    """The CPU to which this thread and the guest are pinned.
+
+    So the speed measured here is that of the guest's CPU.
+    """
 
     def __init__(self, speed: MachineSpeed, pin_guest: Callable[[set[int]], bool]) -> None:
         self._speed = speed
@@ -106,13 +113,13 @@ class FastCpu:
         return self._speed.fastest_ms if self._is_pinned else None
 
     def move(self) -> None:
-        """Continue on the next CPU."""
+        """Move this thread and the guest to the next CPU."""
         self._is_pinned = self._pin({next(self._cpus)})
 
     def settle(self) -> float | None:
-        """Move to a CPU that is at full speed now, if one is found soon, and return its speed as measured."""
+        """Try a few CPUs to find one at full speed, and return the time measured on the last."""
         measured_ms = self.measure()
-        for _ in range(_LOOKS):
+        for _ in range(_TRIES):
             if measured_ms is None or self._speed.is_full(measured_ms):
                 break
             self.move()
@@ -124,7 +131,7 @@ class FastCpu:
         return self._speed.measure() if self._is_pinned else None
 
     def _pin(self, cpus: set[int]) -> bool:
-        """Let the guest and this thread run on these CPUs only; return whether that is possible."""
+        """Pin the guest and this thread to these CPUs; return whether that is possible."""
         if not self._pin_guest(cpus):
             return False
         os.sched_setaffinity(0, cpus)
@@ -137,7 +144,7 @@ def _compute(repeats: int) -> None:
 
 
 def _read(file: Path) -> float | None:
-    """Return what another process measured; None if there is nothing recent."""
+    """Return the stored time of another process; None if there is no recent one."""
     try:
         if time.time() - file.stat().st_mtime > _VALID_S:
             return None

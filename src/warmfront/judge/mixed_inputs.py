@@ -1,8 +1,8 @@
 """Mix two sets of inputs with secret random bits, as the harness does on the device (slot_kernels.h).
 
 A timed call has inputs of which at least an eighth differ from those of any other call, at places that only
-the judge knows. So a result of another call is of no use without reading all inputs. Mixing costs a GPU
-nothing, while drawing every set in NumPy would take the judge minutes.
+the judge knows. So the result of another call is useless without reading all inputs. Mixing takes a GPU
+almost no time, while drawing every set in NumPy would take the judge minutes.
 """
 
 from __future__ import annotations

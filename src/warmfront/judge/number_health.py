@@ -1,6 +1,6 @@
-"""Health checks of what a time depends on: copies, the overhead of a call, bandwidth, and repeatability.
+"""Check what times depend on: copies, the overhead of a call, bandwidth, and repeatability.
 
-None of them is required, since a slow machine can judge too.
+No check is required to pass, because a slow machine can judge too.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
-#: The size of a copy that is measured: with a GPU, and with a simulated one.
+#: The size of the measured copy: on a GPU, and on a simulated GPU.
 COPY_BYTES, SIMULATED_COPY_BYTES = 256 << 20, 16 << 20
-#: Below this rate, a submission takes longer than it should: a PCIe 4.0 link has 25 GB/s.
+#: Below this rate, copies slow submissions down: a PCIe 4.0 link has 25 GB/s.
 MIN_PINNED_GBPS = 10.0
-#: Windows with an empty guest, and the longest that one may take.
+#: Number of windows with an empty guest, and the longest acceptable time of one.
 EMPTY_WINDOWS = 200
 MAX_EMPTY_MS = 1.0
 #: A simple kernel should reach this share of the published bandwidth.
 MIN_BANDWIDTH_SHARE = 0.5
-#: Repetitions of a benchmark: with a GPU, and with a simulated one, whose time is virtual; and how much their
+#: Repetitions of a benchmark, on a GPU and on a simulated GPU, whose time is virtual; and how much their
 #: results may differ.
 RUNS, SIMULATED_RUNS = 20, 3
 MAX_SPREAD = 0.01
@@ -67,7 +67,7 @@ def check_numbers(toolchain: Toolchain, sandbox: Sandbox, settings: Settings) ->
     failed = next((verdict for verdict in verdicts if verdict["status"] != STATUS), None)
     if failed is not None:
         detail = f"{failed['status']}: {failed.get('message', '')}"
-        yield HealthCheck(name="benchmark", ok=False, detail=detail, remedy="Report it with this text.")
+        yield HealthCheck(name="benchmark", ok=False, detail=detail, remedy="Report this text.")
         return
     timings = [verdict["test_results"][0] for verdict in verdicts]
     yield _bandwidth(timings, toolchain)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 NEVER_CLEARED = (
-    "An output was added to without being initialised: outputs are not zero, call hipMemset first."
+    "The kernel adds to an output that was never initialised. Outputs are not zero: call hipMemset first."
 )
 
 #: How many differences are reported.
@@ -45,11 +45,11 @@ def check_call(
 
     Args:
         case_data: the inputs of the call, and the expected outputs.
-        layout: of the data file.
-        data_file: has what the call left.
+        layout: the layout of the data file.
+        data_file: the data file after the call.
         run_answer: what the guest claims about the call.
-        slot: of the data file.
-        inputs_intact: the harness has found the inputs and their guard zones unchanged.
+        slot: the slot of the data file.
+        inputs_intact: whether the harness found the inputs and their guard zones unchanged.
     """
     regions = [region for region in layout.regions if region.output or not inputs_intact]
     raws = {region.name: layout.read(data_file, region, slot) for region in regions}
@@ -63,7 +63,10 @@ def check_call(
 
 
 def is_correct(got: Array, want: Array, tolerance: Tolerance) -> bool:
-    """Return whether no element is wrong; arrays are compared in parts, and large ones in threads."""
+    """Return whether every element is correct.
+
+    Arrays are compared in parts, large arrays in several threads.
+    """
     got, want = got.reshape(-1), want.reshape(-1)
 
     def is_part_correct(part: slice) -> bool:

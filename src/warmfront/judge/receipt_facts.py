@@ -1,7 +1,7 @@
 """The facts of a receipt that the judge knows.
 
-The judge signs nothing: on a VM it must hold no secret. The control plane adds the cost and the submission's
-id, and signs (`warmfront.receipts`).
+The judge signs nothing, because a VM must not hold a secret. The control plane adds the cost and the
+submission's id, and signs the receipt (`warmfront.receipts`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ def receipt_facts(
     total_s: float,
     device: DeviceFacts | None = None,
 ) -> Receipt:
-    """Return what was judged, with what and where; `device` is what the HIP runtime says of its device."""
+    """Return the facts about the source, the toolchain and the machine.
+
+    `device` is the HIP runtime's description of the GPU.
+    """
     seed = case_generator.seed
     return Receipt(
         warmfront=__version__,
@@ -72,7 +75,7 @@ def _device_text(toolchain: Toolchain) -> str:
 def describe_machine(toolchain: Toolchain, device: DeviceFacts | None = None) -> Machine:
     """Describe this machine, and its GPU unless the toolchain simulates one.
 
-    Whatever the device says is taken from it; the catalogue has the rest.
+    The device's own facts take precedence; the catalogue provides the rest.
     """
     machine = Machine(
         cpu=cpu_model(),
@@ -98,7 +101,7 @@ def describe_machine(toolchain: Toolchain, device: DeviceFacts | None = None) ->
 
 @functools.cache
 def cpu_model(cpuinfo: Path = _CPUINFO) -> str:
-    """Return the model of the CPU; its architecture where the kernel does not name a model."""
+    """Return the model of the CPU, or its architecture if the kernel does not report a model."""
     try:
         with cpuinfo.open(encoding="utf-8", errors="replace") as lines:
             for line in lines:

@@ -1,4 +1,4 @@
-// Kernels of the harness that fill and check the slots of a case, without knowing what the problem is.
+// Kernels of the harness that fill and check the slots of a case. They do not depend on the problem.
 //
 // The inputs of a timed call are mixed from two base sets: a secret random bit decides for each element from which one
 // it is taken. warmfront/judge/mixed_inputs.py computes the same on the host. The functions use no shared memory and no
@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 
-// The number of blocks for `count` threads or elements; kernels loop over what a grid of this size does not cover.
+// The number of blocks for `count` threads or elements; kernels loop over the elements beyond a grid of this size.
 inline unsigned blocks_for(uint64_t count) {
   const uint64_t blocks = (count + kThreads - 1) / kThreads;
   return static_cast<unsigned>(blocks < 1 ? 1 : blocks > 65536 ? 65536 : blocks);
@@ -56,7 +56,7 @@ __global__ void count_different(const uint32_t* left, const uint32_t* right, uin
   if (different != 0) atomicAdd(count, different);
 }
 
-// Counts what differs from the pattern in the guard zones of a region: before `from` and after `to`, in half words.
+// Counts the half words that differ from the pattern in the guard zones of a region: before `from` and after `to`.
 __global__ void count_guard_writes(const uint16_t* region, uint64_t from, uint64_t to, uint64_t end, uint32_t pattern,
                                    unsigned long long* count) {
   unsigned long long written = 0;

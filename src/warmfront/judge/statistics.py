@@ -1,7 +1,6 @@
 """Compute the time of a call, and how certain it is, from the windows that the judge measured.
 
-A receipt carries the windows, so that a reader can repeat the computation: everything here depends on them
-alone.
+A receipt carries the windows, so that a reader can repeat the computation: nothing else affects the result.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ MIN_PAIRS = 7
 #: By how much runs of one program differ, relative to the time: memory placement, clock frequency and the
 #: caches are different in every process, and no repetition within one process shows it.
 REPEATABILITY = 0.009
-#: The same on a machine whose other processes keep every CPU busy: they use its caches and its memory.
+#: The same on a machine where other processes keep every CPU busy and compete for caches and memory.
 REPEATABILITY_CONTENDED = 0.025
 
-#: A CPU that is slower than it was recently by more than this, by a computation of our own, makes the
-#: interval wider. If there are enough windows at full speed, only they are used.
+#: If the CPU is slower than recently by more than this, as measured by our own computation, the interval is
+#: widened. If there are enough windows at full speed, only those are used.
 SLOWDOWN_ALLOWED = 0.06
 
 #: The widest half of an interval, relative to the time, that is not called noisy.
@@ -42,11 +41,11 @@ NOISY_WIDTH = 0.1
 class CallTime:
     """The time of a call, from pairs of windows."""
 
-    pairs_ms: tuple[float, ...]  #: what each pair gives
+    pairs_ms: tuple[float, ...]  #: the time of a call from each pair
     median_ms: float
     interval_ms: tuple[float, float]
     noisy: bool
-    #: Of the interval before it covers what differs between runs; more pairs make it smaller.
+    #: Width of the interval before differences between runs are added; more pairs make it smaller.
     sampling_width: float = 0.0
 
 
@@ -56,15 +55,15 @@ def time_per_call(
     """Return the time of a call, from alternating windows with few and with many calls.
 
     A pair of windows gives the slope: the difference in time over the difference in calls, in which all
-    constant costs cancel. Submitted code could make the small windows slow on purpose, and so the slope
-    small. So the time is never less than that of the large windows, without our own overhead, divided by
-    their calls. Both are medians over the pairs, and the larger one counts: the larger one of each pair would
-    grow with the noise.
+    constant costs cancel. Submitted code could slow down the small windows on purpose to reduce the slope. So
+    the time is never less than that of the large windows, without our own overhead, divided by their calls.
+    Both are medians over the pairs, and the larger one counts: taking the larger one of each pair would add a
+    bias that grows with the noise.
 
     On a GPU, the time of the same window with an empty guest is subtracted from each, so that no constant
     costs are left. Then the large windows alone give the time. Their median is several times more certain
-    than that of the slopes, and the larger one of both would be too long on average. The slope counts only as
-    far as it is certain: if its interval is above the median, the empty windows were too slow.
+    than that of the slopes, and the maximum of the two would be too long on average. The slope is used only
+    if its whole interval is above that median: then the empty windows were too slow.
 
     Args:
         windows: in the order in which they were measured; a pair is two neighbours. A pair with a discarded
@@ -86,7 +85,7 @@ def time_per_call(
 
 
 def kept_pairs(windows: Sequence[Window]) -> list[tuple[Window, Window]]:
-    """Return the pairs of which no window was discarded."""
+    """Return the pairs without discarded windows."""
     pairs = zip(windows[::2], windows[1::2], strict=False)
     return [pair for pair in pairs if not any(window.discarded for window in pair)]
 
@@ -94,9 +93,9 @@ def kept_pairs(windows: Sequence[Window]) -> list[tuple[Window, Window]]:
 def _call_time(
     estimates_ms: np.ndarray[Any, Any], contention: float, slowdown: float, *, by_bounds: bool
 ) -> CallTime:
-    """Return the larger median of two rows, slopes and bounds, with an interval over the pairs.
+    """Return the larger of the medians of slopes and bounds, with an interval over the pairs.
 
-    The interval also covers what differs between runs.
+    The interval also covers differences between runs.
     """
     pairs = estimates_ms.shape[1]
     picks = np.random.default_rng(pairs).integers(0, pairs, size=(RESAMPLES, pairs))
@@ -114,7 +113,7 @@ def _call_time(
     if slowdown > SLOWDOWN_ALLOWED:  # at full speed, the program would have been faster by as much
         low /= 1 + slowdown
     noisy = pairs < MIN_PAIRS or relative_width(median_ms, (low, high)) > NOISY_WIDTH
-    if noisy:  # say so honestly: everything that was observed is possible
+    if noisy:  # widen the interval to everything that was observed
         low, high = min(low, *pairs_ms) * (1 - floor), max(high, *pairs_ms) * (1 + floor)
     return CallTime(
         pairs_ms=pairs_ms,
@@ -128,8 +127,8 @@ def _call_time(
 def contention(windows: Sequence[Window]) -> float:
     """Return how busy the machine was, from 0 to 1.
 
-    It is the share of the time that the guest wanted to run in which it waited for a CPU, or the mean load of
-    the CPUs by other processes, whichever is larger.
+    This is the larger of two figures: the share of its runnable time for which the guest waited for a CPU,
+    and the mean CPU load from other processes.
     """
     waited_ms = sum(window.waited_ms or 0.0 for window in windows)
     wanted_ms = waited_ms + sum(window.cpu_ms or window.wall_ms for window in windows)
@@ -138,7 +137,7 @@ def contention(windows: Sequence[Window]) -> float:
 
 
 def slowdown(windows: Sequence[Window], reference_ms: float | None) -> float:
-    """Return by which fraction the machine was slower, beside these windows, than at its fastest."""
+    """Return the fraction by which the machine was slower during these windows than at its fastest."""
     references_ms = [
         window.reference_ms for pair in kept_pairs(windows) for window in pair if window.reference_ms
     ]

@@ -2,9 +2,9 @@
 
 No two calls get the same inputs, and every output of every call is checked.
 
-- `FreshInputs`: each call has inputs that NumPy draws, and NumPy checks its outputs. For small cases.
+- `FreshInputs`: each call has inputs that NumPy draws, and NumPy checks its outputs. Used for small cases.
 - `MixedInputs`: the harness mixes the inputs of each call from base sets, and checks the outputs with its own
-  reference, both on the GPU. A slot that it does not find right is checked again by NumPy, which decides.
+  reference, both on the GPU. NumPy checks every slot again that the harness rejects, and decides.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from warmfront.judge.case_memory import CaseMemory, DeviceMemory
     from warmfront.judge_request import JudgeRequest
 
-#: Memory for all slots of a case: of the judge, and of the device.
+#: Memory for all slots of a case: in the judge, and on the device.
 MAX_FILE_BYTES = 256 << 20
 MAX_DEVICE_BYTES = 8 << 30
-#: Calls of a large window whose outputs NumPy must check.
+#: Calls in a large window if NumPy must check their outputs.
 HOST_CHECKED_CALLS = 2
 
 
@@ -41,14 +41,14 @@ class TimedInputs(Protocol):
         """Allocate the memory of the layout, and return the guest's plan."""
 
     def fill(self, layout: BufferLayout, calls: int) -> None:
-        """Provide inputs that no call has had, and poisoned outputs, for the first slots."""
+        """Provide inputs that no other call had, and poisoned outputs, for the first slots."""
 
     def check(self, layout: BufferLayout, run_answer: RunAnswer) -> None:
         """Raise `KernelFailure` if a call since the last `fill` gave a wrong output."""
 
 
 class FreshInputs:
-    """Inputs that are drawn for each call."""
+    """Inputs that NumPy draws for each call."""
 
     max_bytes = MAX_FILE_BYTES
     max_calls: int | None = None
@@ -96,7 +96,7 @@ class MixedInputs:
         self._memory = memory
         self._pairs = prefetch.take_base_pairs(number)
         self._count = 0
-        self._keys: list[int] = []  # of the slots that were filled last
+        self._keys: list[int] = []  # keys of the slots that were filled last
         self._has_reference = memory.has_reference(request.problem)
         self.max_calls = None if self._has_reference else HOST_CHECKED_CALLS
         pair = self._pairs[0]
@@ -111,7 +111,7 @@ class MixedInputs:
         return plan
 
     def fill(self, layout: BufferLayout, calls: int) -> None:  # noqa: ARG002 - the harness has it
-        """Mix the inputs of each call with a secret of its own."""
+        """Mix the inputs of each call with a separate secret key."""
         numbers = range(self._count, self._count + calls)
         self._count += calls
         self._keys = [self._case_generator.mix_key(self._number, call) for call in numbers]
@@ -124,14 +124,14 @@ class MixedInputs:
         )
 
     def check(self, layout: BufferLayout, run_answer: RunAnswer) -> None:
-        """Check all slots on the device; on the host those that are not right, or cannot be checked there."""
+        """Check all slots on the device, and on the host those that it rejects or cannot check."""
         for slot, is_right in enumerate(self._verify()):
             if not is_right:
                 case_data = self._case_data(layout, self._keys[slot])
                 check_slot(case_data, layout, self._memory, run_answer, slot=slot)
 
     def filled_cases(self, layout: BufferLayout) -> list[CaseData]:
-        """Return the data of the slots that were filled last, as the host computes it."""
+        """Compute on the host the data of the slots that were filled last."""
         return [self._case_data(layout, key) for key in self._keys]
 
     def _verify(self) -> list[bool]:

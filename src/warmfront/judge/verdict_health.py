@@ -1,7 +1,7 @@
-"""Health checks with whole submissions: each small kernel goes through compiler, boxes and checks.
+"""Check the machine with complete submissions: each small kernel is compiled, run in boxes and checked.
 
-The honest kernel must pass, and each broken one must get its verdict, with a GPU that works afterwards. The
-cases are small, so that a machine can be checked in seconds.
+The correct kernel must pass. Each broken kernel must get its expected verdict, and the GPU must work
+afterwards. The cases are small, so that a machine can be checked in seconds.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
-#: Time limit of a case, so that the endless kernel takes little time.
+#: Time limit of a case, so that the check with the endless kernel is short.
 CASE_TIMEOUT_S = 2.0
-#: How long after a kernel failed the GPU must be usable, beyond what the check itself takes.
+#: The GPU must be usable this long after a kernel failed, in addition to the time of the check itself.
 MAX_RECOVERY_S = 1.0
 CHECKED = "CHECKED"  #: the status of a kernel that passed all cases
 
@@ -119,7 +119,7 @@ def check_kernel(toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -> 
 
 
 def check_verdicts(toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -> Iterator[HealthCheck]:
-    """Judge broken kernels: each must get its verdict, and leave a GPU that works."""
+    """Judge broken kernels. Each must get its expected verdict and leave the GPU working."""
     start = time.monotonic()
     check_device(toolchain, sandbox, settings)
     usual_s = time.monotonic() - start
@@ -129,7 +129,7 @@ def check_verdicts(toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -
             name=f"kernel: {kernel.name}",
             ok=verdict["status"] == kernel.status,
             detail=_describe(verdict),
-            remedy=f"Expected {kernel.status}: report it with this text.",
+            remedy=f"Expected {kernel.status}. Report this text.",
         )
         yield _recovery(kernel, toolchain, sandbox, settings, usual_s)
 

@@ -1,6 +1,6 @@
 """`python -m warmfront.listener`: the listener on a VM, where the rest of Warmfront is not installed.
 
-It has the options of `warmfront listener` and imports only what they need.
+It takes the options of `warmfront listener` and imports only what they need.
 """
 
 from __future__ import annotations
@@ -28,10 +28,14 @@ def main() -> int:
     parser.add_argument("--announce", type=Path)
     parser.add_argument("--toolchain")
     parser.add_argument(
-        "--stay-to-report", action="store_true", help="if it cannot judge, stay and report why"
+        "--stay-to-report",
+        action="store_true",
+        help="if this VM cannot judge, keep running to report the reason",
     )
     parser.add_argument("--once", type=Path, help="judge the attempt in this file, then exit")
-    parser.add_argument("--slot", action="store_true", help="judge what a listener sends on standard input")
+    parser.add_argument(
+        "--slot", action="store_true", help="judge the attempts that a listener sends on standard input"
+    )
     parser.add_argument("--device", help="the device of the slot, as JSON")
     arguments = parser.parse_args()
     try:

@@ -34,7 +34,7 @@ Handler = Callable[["Request"], Awaitable[Response]]
 
 @dataclass(kw_only=True)
 class ControlPlaneContact:
-    """When the control plane last sent a request, by the monotonic clock."""
+    """The time of the control plane's last request, by the monotonic clock."""
 
     started: float = field(default_factory=time.monotonic)
     last_request: float = field(default_factory=time.monotonic)  #: any request with the token
@@ -47,10 +47,10 @@ class ListenerService:
 
     attempts: AttemptRegistry
     contact: ControlPlaneContact
-    status: Callable[[], VMStatus]  #: what the VM is, and its health now
+    status: Callable[[], VMStatus]  #: describes the VM and its current health
 
     def app(self, token: str) -> ASGIApp:
-        """Return the ASGI application, which answers only requests with the token."""
+        """Return the ASGI application, which accepts only requests with the token."""
         routes = [
             Route("/execute", self.execute, methods=["POST"]),
             Route("/execute/{attempt}/events", self.events, methods=["GET"]),
@@ -66,7 +66,7 @@ class ListenerService:
         return TokenAuthMiddleware(Starlette(routes=routes, exception_handlers=handlers), token, self.contact)  # type: ignore[arg-type]  # each handler accepts its own exception type
 
     async def execute(self, request: Request) -> Response:
-        """Start an attempt, or re-attach to it, and stream all lines."""
+        """Start an attempt, or re-attach to it, and stream all its lines."""
         attempt = parse_execute_request(await _read_body(request))
         return self._stream(self.attempts.start(attempt), after=0)
 
@@ -93,7 +93,7 @@ class ListenerService:
         return self._health()
 
     async def health(self, _request: Request) -> Response:
-        """Return what this listener is and which attempts it runs."""
+        """Return the listener's description and the attempts that it runs."""
         return self._health()
 
     def _health(self) -> Response:
@@ -118,13 +118,13 @@ class ListenerService:
 
 
 def has_token(headers: Iterable[tuple[bytes, bytes]], token: str) -> bool:
-    """Return whether the headers of a request, with names in lower case, have the token."""
+    """Return whether the request headers, with names in lower case, contain the token."""
     given = dict(headers).get(b"authorization", b"")
     return hmac.compare_digest(given, f"Bearer {token}".encode())
 
 
 class TokenAuthMiddleware:
-    """Rejects requests without the token, and records the time of every other request."""
+    """Middleware that rejects requests without the token, and records the time of every other request."""
 
     def __init__(self, app: ASGIApp, token: str, contact: ControlPlaneContact) -> None:
         self._app = app

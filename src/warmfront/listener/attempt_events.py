@@ -1,7 +1,7 @@
 """Number the events of an attempt and end it with exactly one verdict, whatever is raised.
 
-A control plane waits for the verdict of every attempt, so this is the place at which nothing may escape: not
-a recursion without end, a lack of memory, text that cannot be encoded, nor an exit in the judge's thread.
+A control plane waits for the verdict of every attempt, so no exception may escape from here: not infinite
+recursion, lack of memory, text that cannot be encoded, or an exit in the judge's thread.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Sends one event: its number, counted from 1, its fields, and whether it is the verdict.
+#: Sends one event. The arguments are its number, from 1, its fields, and whether it is the verdict.
 SendEvent = Callable[[int, dict[str, Any], bool], object]
 
-#: The verdict if not even the report of a failure could be made.
+#: The verdict if even the failure report cannot be built.
 _LAST_RESORT = {
     "status": Verdict.ERROR.value,
     "code": "INTERNAL",
@@ -37,7 +37,7 @@ _LAST_RESORT = {
 def send_until_verdict(
     events: Iterable[Event], send: SendEvent, *, attempt: ExecuteRequest, cancellation: CancellationToken
 ) -> None:
-    """Send the events of an attempt; if they end without a verdict, or something is raised, send one."""
+    """Send the events of an attempt. If they end without a verdict, or with an exception, send a verdict."""
     numbered = _NumberedEvents(send, Endpoint(attempt.endpoint))
     try:
         for event in events:
@@ -59,7 +59,7 @@ def send_until_verdict(
 
 
 class _NumberedEvents:
-    """Sends events with their numbers, up to the first verdict."""
+    """A sender of numbered events, up to the first verdict."""
 
     def __init__(self, send: SendEvent, endpoint: Endpoint) -> None:
         self._send = send
@@ -69,7 +69,7 @@ class _NumberedEvents:
         self.last_status = ""
 
     def add(self, event: Event) -> None:
-        """Send an event, unless the verdict was sent."""
+        """Send an event, unless the verdict has been sent."""
         if not self.has_verdict:
             self._add(clean_fields(event.fields()))
 

@@ -26,7 +26,7 @@ class AttemptPipeline:
 
     @contextmanager
     def enter(self, cancellation: CancellationToken) -> Iterator[AbstractContextManager[None]]:
-        """Wait for the compile slot; yield the judge's `run_slot`, to be entered before anything is run."""
+        """Wait for the compile slot. Yield the `run_slot`, which the judge enters before it runs anything."""
         self._compile_lock.acquire(cancellation)
         with ExitStack() as compile_slot:
             compile_slot.callback(self._compile_lock.release)

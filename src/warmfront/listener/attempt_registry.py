@@ -1,7 +1,8 @@
 """The attempts of this listener: each is judged in its own thread, and its lines are stored here.
 
 All state belongs to the event loop's thread; judging threads only post callbacks to the loop. Finished
-attempts are kept for a while, so that a control plane that lost its connection can read the whole stream.
+attempts are kept for a while, so that a control plane that lost its connection can still read the whole
+stream.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ log = logging.getLogger(__name__)
 
 #: How many finished attempts are kept.
 MAX_FINISHED = 256
-#: How many attempts may be unfinished per slot. A control plane sends one, and perhaps the next.
+#: How many attempts may be unfinished per slot. A control plane sends one, and sometimes also the next.
 MAX_UNFINISHED = 32
 
 
 class AttemptJudge(Protocol):
-    """Judges an attempt."""
+    """The interface of anything that judges attempts."""
 
     def events(
         self,
@@ -56,8 +57,8 @@ class AttemptExecution:
         self.attempt = attempt
         self.cancellation = CancellationToken()
         self.lines: list[bytes] = []
-        self.has_verdict = False  #: the verdict is the last line
-        self.ended = asyncio.Event()  #: set when its thread has ended and its boxes are destroyed
+        self.has_verdict = False  #: whether the last line is the verdict
+        self.ended = asyncio.Event()  #: set when the thread has ended and the boxes are destroyed
         self._changed = asyncio.Event()
 
     def add(self, line: bytes, *, is_last: bool) -> None:
@@ -81,12 +82,12 @@ class AttemptExecution:
 
 
 class AttemptRegistry:
-    """Starts, follows and cancels attempts."""
+    """The attempts of this listener: starts, follows and cancels them."""
 
     def __init__(self, attempt_judge: AttemptJudge, *, slots: int = 1) -> None:
         self._attempt_judge = attempt_judge
         self._slots = slots
-        # Several slots have a pipeline each, in their processes.
+        # With several slots, each slot's process has its own pipeline.
         self._pipeline = AttemptPipeline() if slots == 1 else None
         self._executions: dict[str, AttemptExecution] = {}
         self._is_closed = False
@@ -155,7 +156,7 @@ class AttemptRegistry:
         )
 
     def stop_all(self) -> None:
-        """Destroy every box. Callable from any thread, for when the event loop hangs."""
+        """Destroy every box. Callable from any thread, in case the event loop hangs."""
         for execution in list(self._executions.values()):
             execution.cancellation.cancel()
 
@@ -165,7 +166,7 @@ class AttemptRegistry:
             del self._executions[name]
 
     def _judge(self, execution: AttemptExecution, loop: asyncio.AbstractEventLoop) -> None:
-        """Judge in this thread: post every line to the event loop, and finally the end."""
+        """Judge in this thread, and post every line and the end to the event loop."""
 
         def send(seq: int, fields: dict[str, Any], is_last: bool) -> None:  # noqa: FBT001 - as `SendEvent`
             line = encode({"seq": seq, **fields}) + b"\n"

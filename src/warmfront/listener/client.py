@@ -1,7 +1,7 @@
 """The control plane's HTTP client for listeners.
 
-It distinguishes unreachable VMs from rejected requests and never retries: the orchestrator decides about
-that.
+It distinguishes unreachable VMs from rejected requests, and never retries: that is for the orchestrator to
+decide.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ MAX_LINE_BYTES = 16 << 20
 
 _LIMITS = httpx.Limits(max_connections=None, max_keepalive_connections=64)
 
-#: For UNIX sockets, which need no TLS: httpx would load all certificates of the machine for each listener.
+#: For UNIX sockets, which need no TLS. Otherwise httpx would load the machine's certificates for each
+#: listener.
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 #: Status codes of requests that the listener rejects; the VM itself is fine.
@@ -78,7 +79,10 @@ class HttpListenerClient:
                 yield event
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
-        """Cancel the attempt; return when its boxes are destroyed. Unknown and finished attempts are fine."""
+        """Cancel the attempt; return when its boxes are destroyed.
+
+        Unknown and finished attempts are ignored.
+        """
         try:
             async with self._request(vm, "DELETE", f"/execute/{quote(attempt_id, safe='')}"):
                 pass
@@ -109,7 +113,7 @@ class HttpListenerClient:
         if connections is None:
             ended = [one for one, known in self._by_socket.items() if not known.path.exists()]
             connections = self._by_socket[address] = _UnixConnections(path)
-            for other in ended:  # a VM that ended has no socket any more
+            for other in ended:  # the socket of a terminated VM no longer exists
                 if other in self._by_socket:
                     await self._by_socket.pop(other).close()
         return connections.http, "http://listener"
@@ -145,12 +149,15 @@ class HttpListenerClient:
 
 
 def _body(attempt: ExecuteRequest) -> dict[str, Any]:
-    """Return the body of a request; a listener of an earlier release knows no slots."""
+    """Return the body of a request.
+
+    Leave out the slot if there is none: earlier listeners do not know the field.
+    """
     return {name: value for name, value in asdict(attempt).items() if name != "slot" or value is not None}
 
 
 def _parse_health(content: dict[str, Any]) -> ListenerHealth:
-    """Parse a health response; a listener of an earlier release lacks the fields that have a default."""
+    """Parse a health response. Fields with a default may be missing from listeners of earlier releases."""
     fields = {name: content[name] for name in ListenerHealth.__dataclass_fields__ if name in content}
     lists = {name: tuple(fields.get(name, ())) for name in ("running", "devices", "failed_slots")}
     return ListenerHealth(**{**fields, **lists})

@@ -1,8 +1,8 @@
-"""The edge at which events leave a VM: their fields become plain, printable and bounded, whatever they were.
+"""Make the fields of every event that leaves a VM plain, printable and bounded.
 
-The judge parses what comes out of a box (`judge/box_messages.py`). This is the second line of defence: text
-without terminal escapes, NUL and lone surrogates, which a terminal would interpret and a database rejects,
-and no event that is too large or too deep to be stored.
+The judge parses everything that comes out of a box (`judge/box_messages.py`). This is the second line of
+defence. It removes terminal escapes, which a terminal would interpret, and NUL and lone surrogates, which a
+database rejects. It also rejects events that are too large or too deeply nested to be stored.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 
 #: The largest event, as JSON; a control plane rejects larger ones.
 MAX_EVENT_BYTES = 4 << 20
-#: The longest text of an event: more than what is shown of a program's output.
+#: The longest text of an event: longer than the part of a program's output that is shown.
 MAX_TEXT_CHARS = 128 * 1024
-#: Shorter limits for an event that is still too large; the last one always suffices for what a judge sends.
+#: Shorter limits for an event that is still too large; the last one is enough for every event of a judge.
 _SHORTER_TEXT_CHARS = (8 * 1024, 500)
-#: The deepest nesting of an event's fields; the judge's have four levels.
+#: The deepest nesting of an event's fields; the judge's events have four levels.
 _MAX_DEPTH = 16
-#: The items of a list or a dictionary; a timed case has a few thousand samples at most.
+#: The most items in a list or dictionary; a timed case has a few thousand samples at most.
 _MAX_ITEMS = 100_000
 _CUT = "… (cut)"
 
@@ -51,7 +51,7 @@ def encode(fields: dict[str, Any]) -> bytes:
 
 
 def printable(text: str, max_chars: int = MAX_TEXT_CHARS) -> str:
-    """Return text without characters that a terminal interprets, cut to a number of characters."""
+    """Return text without characters that a terminal interprets, truncated to a number of characters."""
     if len(text) > max_chars:
         text = text[:max_chars] + _CUT
     return _UNSAFE.sub("", text)
@@ -76,4 +76,4 @@ def _clean(value: Any, max_chars: int, depth: int) -> Any:  # noqa: ANN401, PLR0
         }
     if isinstance(value, (list, tuple)):
         return [_clean(item, max_chars, depth - 1) for item in value]
-    return printable(repr(value), max_chars)  # not JSON: a bug of the judge must not cost the verdict
+    return printable(repr(value), max_chars)  # not JSON: a bug in the judge must not lose the verdict

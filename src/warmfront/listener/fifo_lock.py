@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class FifoLock:
-    """A mutex that is granted in the order of the calls to `acquire`.
+    """A mutex that is acquired in the order of the calls to `acquire`.
 
-    `threading.Lock` makes no promise about order, and a waiting thread cannot be interrupted. Here a waiter
+    `threading.Lock` does not guarantee an order, and a waiting thread cannot be interrupted. Here a waiter
     leaves the queue as soon as its token is cancelled.
     """
 

@@ -1,4 +1,4 @@
-"""Check the GPU of this machine as the listener does: before it is ready, and after a crash or a time-out."""
+"""Check the GPU of this machine for the listener: before it is ready, and after a crash or a timeout."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_gpu(
     host: GpuHost | None = None,
     after_failure: bool = False,
 ) -> GpuHealth:
-    """Check the GPU in a few seconds: the machine, the device in a box, and a kernel as submissions get it.
+    """Check the GPU in a few seconds: the machine, the device in a box, and a small submission.
 
     The CPU runtime has no GPU: its report is empty and `ok`, unless a `host` is given. The stub GPU has a
     device, but no machine around it.
@@ -56,7 +56,7 @@ def _checks(
     *,
     after_failure: bool,
 ) -> Iterator[HealthCheck]:
-    """Yield the checks. What a failed check makes impossible is left out."""
+    """Yield the checks. Skip those that cannot work after a failed check."""
     if host is not None or not toolchain.simulated:
         checks = check_host(host or GpuHost(), expected=expected)
         yield from checks

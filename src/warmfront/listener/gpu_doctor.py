@@ -1,6 +1,6 @@
 """`warmfront doctor --gpu`: check the GPU of this machine, from device files to the spread of twenty runs.
 
-It is part of what a VM gets, where `python -m warmfront.listener.gpu_doctor` is the same command.
+This module is also installed on VMs, where `python -m warmfront.listener.gpu_doctor` is the same command.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
-#: The toolchain for a real GPU; the others have no machine to check.
+#: The toolchain for a real GPU; with the others there is no machine to check.
 ROCM = "rocm"
 #: Columns for the result and the name of a check.
 RESULT_WIDTH, NAME_WIDTH = 7, 27
 
 
 def report(*, as_json: bool, full: bool, toolchain: str | None, host: GpuHost | None = None) -> int:
-    """Print the checks as they are made; return 0 if the GPU can judge, otherwise 1.
+    """Print each check when it finishes; return 0 if the GPU can judge, otherwise 1.
 
     Args:
         as_json: print one JSON object at the end instead.
-        full: also judge broken kernels and measure, which takes minutes.
+        full: also judge broken kernels and take measurements, which takes minutes.
         toolchain: name of the toolchain; `stub` rehearses the checks without a GPU. By default `rocm`.
         host: where the kernel's files are; by default this machine.
     """
@@ -68,7 +68,7 @@ def _line(check: HealthCheck) -> str:
 
 
 def _checks(name: str, host: GpuHost | None, *, full: bool) -> Iterator[HealthCheck]:
-    """Yield all checks; those that cannot work after a failure are left out."""
+    """Yield all checks. Skip those that cannot work after a failed check."""
     try:
         configured = settings.load()
     except WarmfrontError as error:
@@ -83,7 +83,7 @@ def _checks(name: str, host: GpuHost | None, *, full: bool) -> Iterator[HealthCh
 
 
 def _machine(name: str, host: GpuHost | None, configured: Settings) -> Iterator[HealthCheck]:
-    """Check what does not need the GPU: its host, the compiler and the sandboxes."""
+    """Check everything that does not need the GPU: the host, the compiler and the sandboxes."""
     if name == ROCM:
         hipcc = find_hipcc()
         rocm = Path(hipcc).resolve().parent.parent if hipcc else None
@@ -113,7 +113,7 @@ def _toolchain_checks(name: str, configured: Settings, *, full: bool) -> Iterato
     yield HealthCheck(name="toolchain", ok=True, detail=toolchain.compiler)
     opened = 0
     for sandbox_name in (sandboxes.BUBBLEWRAP, sandboxes.DOCKER):
-        with contextlib.suppress(NoSandbox):  # `_machine` says which do not work
+        with contextlib.suppress(NoSandbox):  # `_machine` reports the sandboxes that do not work
             sandbox = sandboxes.open_sandbox(
                 sandbox_name,
                 base=configured.box_dir,
@@ -130,7 +130,7 @@ def _toolchain_checks(name: str, configured: Settings, *, full: bool) -> Iterato
 def _box_checks(
     toolchain: Toolchain, sandbox: Sandbox, configured: Settings, *, full: bool
 ) -> Iterator[HealthCheck]:
-    # They need NumPy and the judge, which a machine without a GPU need not load.
+    # These modules need NumPy and the judge, which are not loaded on a machine without a GPU.
     from warmfront.judge.box_health import check_boxes  # noqa: PLC0415
     from warmfront.judge.kernel_failure import KernelFailure  # noqa: PLC0415
     from warmfront.judge.number_health import check_numbers  # noqa: PLC0415
@@ -159,7 +159,9 @@ def _failure(name: str, error: WarmfrontError) -> HealthCheck:
 def main() -> int:
     """Check this machine with the options of the command line, and return the exit code."""
     parser = argparse.ArgumentParser(prog="warmfront doctor --gpu", description="Check the GPU of this VM.")
-    parser.add_argument("--full", action="store_true", help="judge broken kernels and measure, for minutes")
+    parser.add_argument(
+        "--full", action="store_true", help="also judge broken kernels and take measurements (minutes)"
+    )
     parser.add_argument("--toolchain", help="rocm, or stub to rehearse the checks without a GPU")
     parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object")
     arguments = parser.parse_args()

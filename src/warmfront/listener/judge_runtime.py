@@ -1,6 +1,6 @@
-"""The judge of this VM, with one toolchain and one sandbox for all attempts, both kept warm.
+"""The judge of this VM. All attempts share one toolchain and one sandbox, which are kept warm.
 
-The control plane makes the X-ray before it sends an attempt, so nothing of it is imported.
+The control plane makes the X-ray before it sends an attempt, so the X-ray is not imported here.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 
 #: Free space that boxes need for the data of the largest cases, at each scale.
 MIN_BOX_BYTES = {Scale.CPU: 64 << 20, Scale.GPU: MIN_SHARED_MEMORY_BYTES}
-#: After these verdicts the VM is checked: a machine that does not work looks like a kernel that fails.
+#: After these verdicts the VM is checked, because on a broken machine a correct kernel fails too.
 CHECKED_AFTER = frozenset(
     {
         Verdict.RUNTIME_ERROR,
@@ -91,7 +91,7 @@ class JudgeRuntime:
         """Build and load everything that does not depend on an attempt, and check the GPU.
 
         Args:
-            toolchain_name: as for `open_toolchain`.
+            toolchain_name: the name of the toolchain, as in `open_toolchain`.
             settings: the limits of sandboxes.
             device: the only device that attempts get, on a machine with several.
 
@@ -128,8 +128,8 @@ class JudgeRuntime:
     def warm_up(self) -> None:
         """Prepare boxes and load lazy modules, so that the first attempt is as fast as later ones.
 
-        Modules that need NumPy are loaded in a thread: the first attempt needs them only when it is compiled,
-        and the VM should be ready before.
+        Modules that need NumPy are loaded in a thread: the first attempt needs them only after it is
+        compiled, and the VM should be ready earlier.
         """
         self._sandbox.prepare(self.toolchain.compile_template(self._settings))
         self._sandbox.prepare(self.toolchain.run_template(self._settings))
@@ -149,14 +149,14 @@ class JudgeRuntime:
     ) -> Iterator[Event]:
         """Judge the attempt and yield its events; the last one is the verdict.
 
-        If the VM turns out not to be healthy, the verdict says so, and nothing about the kernel.
+        If the VM turns out to be unhealthy, the verdict reports that and says nothing about the kernel.
         """
         with self._sandbox.turn() as turn:
             for event in self._judge_attempt(attempt, run_slot, cancellation, turn.hold):
                 yield self._attribute(event) if isinstance(event, Failed) else event
 
     def check_health(self, *, after_failure: bool = False) -> None:
-        """Check the GPU, and update the status. Without a GPU there is nothing to check."""
+        """Check the GPU, if there is one, and update the status."""
         if not self._checks_gpu:
             return
         device = self.toolchain.device
@@ -200,7 +200,10 @@ class JudgeRuntime:
             yield cancelled_event() if cancellation.is_cancelled else Failed.of(error)
 
     def _attribute(self, verdict: Failed) -> Failed:
-        """Check the VM after a verdict that a broken VM can cause; if it is broken, that is the verdict."""
+        """Check the VM after a verdict that a broken VM can cause.
+
+        If it is broken, that becomes the verdict.
+        """
         if verdict.verdict not in CHECKED_AFTER or self.status.failure:
             return verdict
         self.check_health(after_failure=True)
@@ -210,16 +213,16 @@ class JudgeRuntime:
             self._check_sandbox()
         if not self.status.failure:
             return verdict
-        log.error("this VM can no longer judge: %s", self.status.failure)
+        log.error("this VM can no longer judge attempts: %s", self.status.failure)
         return Failed.of(VMUnhealthy(self.status.failure))
 
     def _is_of_gpu(self, verdict: Failed) -> bool:
-        """Return whether our own program failed on the GPU: it does not work, or no longer answers."""
+        """Return whether our own program failed on the GPU: it does not work, or no longer responds."""
         failed = verdict.code in {GpuFailed.code, ToolchainFailed.code}
         return failed and not self.toolchain.shared_memory
 
     def _check_sandbox(self) -> None:
-        """Start a box as for an attempt, and update the status if that fails."""
+        """Start a box like that of an attempt, and update the status if that fails."""
         try:
             with self._sandbox.take(self.toolchain.compile_template(self._settings)) as box:
                 box.go()
@@ -243,7 +246,7 @@ class JudgeRuntime:
 
     def close(self) -> None:
         """Destroy every prepared box."""
-        if self._loading.is_alive():  # an interpreter that ends must not be importing
+        if self._loading.is_alive():  # the interpreter must not exit during an import
             self._loading.join()
         self._sandbox.close()
 

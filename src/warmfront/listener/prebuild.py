@@ -1,6 +1,6 @@
-"""`python -m warmfront.listener.prebuild`: build what a VM needs once, when its image is built.
+"""`python -m warmfront.listener.prebuild`: build the guest and the harness into a VM's image.
 
-The entries are those of the toolchain's cache; a VM copies them to its own cache when it starts.
+The results are entries of the toolchain's cache, which a VM copies to its own cache when it starts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from warmfront.hip.rocm import RocmToolchain
 
 
 def prebuild(cache_dir: Path, archs: list[str]) -> None:
-    """Build guest and harness for each architecture.
+    """Build the guest and the harness for each architecture.
 
     Raises:
         UsageError: An architecture is not in the catalogue.

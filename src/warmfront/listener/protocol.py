@@ -1,7 +1,7 @@
-"""The protocol between the control plane and a listener. Neither side imports anything else of the other.
+"""The protocol between the control plane and a listener. Neither side imports anything else from the other.
 
 `POST /execute` and `GET /execute/{attempt}/events?after=N` respond with one JSON object per line: the fields
-of an event and its `seq`, counted from 1 in each attempt. The line with a terminal status is the last.
+of an event and its `seq`, counted from 1 in each attempt. The line with a terminal status is the last one.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from warmfront.vm import VMInstance
 
 #: Response header on every stream. Which status is terminal depends on the endpoint, so the client needs it
-#: to distinguish a stream that was cut from one that is complete.
+#: to distinguish a truncated stream from a complete one.
 ENDPOINT_HEADER = "Warmfront-Endpoint"
 
-#: An idle stream gets an empty line this often, so that each side notices when the other is gone.
+#: An idle stream gets an empty line this often, so that each side notices when the other has disconnected.
 KEEP_ALIVE_S = 5.0
 
-#: A client gives up a stream that is silent for this long: several keep-alive lines are missing.
+#: A client abandons a stream after this long without data: several keep-alive lines are missing.
 SILENCE_S = 30.0
 
 #: The environment variable with the listener's token. It is not in argv, which every user can read.
@@ -33,14 +33,14 @@ TOKEN_VARIABLE = "WARMFRONT_LISTENER_TOKEN"  # noqa: S105 - the name, not the to
 class ExecuteRequest:
     """The body of `POST /execute`: one attempt to judge one submission on one VM."""
 
-    id: str  #: id of the attempt; a second POST with it re-attaches
+    id: str  #: id of the attempt; a second POST with the same id re-attaches
     source: str
     file_name: str
     problem: str
     dtype: str
     endpoint: str  #: checker, benchmark or submit
     problem_def: str | None = None  #: Python source of the problem, from an operator
-    slot: int | None = None  #: the slot that judges it; None: the least busy one
+    slot: int | None = None  #: the slot that judges the attempt; None for the least busy one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,11 +61,13 @@ class ListenerHealth:
     simulated: bool
     running: tuple[str, ...]  #: ids of the attempts without a verdict
     uptime_s: float
-    failure: str = ""  #: why it cannot judge; empty if it can
-    devices: tuple[dict[str, Any], ...] = ()  #: its GPUs, each as `DeviceFacts.to_json`; none on the CPU
+    failure: str = ""  #: why the VM cannot judge; empty if it can
+    devices: tuple[
+        dict[str, Any], ...
+    ] = ()  #: the GPUs, each as `DeviceFacts.to_json`; empty for the CPU runtime
     gpu_health: dict[str, Any] | None = None  #: the latest `GpuHealth.to_json`; None without a GPU
-    slots: int = 1  #: how many attempts it judges at once, each on a GPU of its own
-    failed_slots: tuple[int, ...] = ()  #: the numbers of further slots, which cannot judge
+    slots: int = 1  #: how many attempts run at the same time, each on its own GPU
+    failed_slots: tuple[int, ...] = ()  #: the numbers of additional slots that cannot judge
 
 
 class ListenerClient(Protocol):
@@ -78,7 +80,10 @@ class ListenerClient(Protocol):
         """Re-attach and yield the events after `after`. Raises `UnknownAttempt`."""
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
-        """Cancel the attempt; return when its boxes are destroyed. Unknown and finished attempts are fine."""
+        """Cancel the attempt; return when its boxes are destroyed.
+
+        Unknown and finished attempts are ignored.
+        """
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
         """Return the state of the listener."""

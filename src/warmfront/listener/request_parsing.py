@@ -1,7 +1,7 @@
-"""Parse and validate requests: a body becomes an `ExecuteRequest`, and that a `JudgeRequest`.
+"""Parse and validate requests: turn a body into an `ExecuteRequest`, and that into a `JudgeRequest`.
 
-Sizes, types and names are checked before anything is started. An invalid request is rejected with the name of
-the field.
+Sizes, types and names are checked before anything is started. The error for an invalid request names the
+field.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def parse_execute_request(body: bytes) -> ExecuteRequest:
     _check_slot(fields.get("slot"))
     attempt = ExecuteRequest(**fields)
     if not _ID.fullmatch(attempt.id):
-        raise InvalidExecuteRequest("id", "allowed are up to 128 letters, digits and _ . : -")
+        raise InvalidExecuteRequest("id", "expected up to 128 letters, digits and the characters _ . : -")
     if not _FILE_NAME.fullmatch(attempt.file_name):
         raise InvalidExecuteRequest("file_name", "not a valid file name.")
     if attempt.endpoint not in _ENDPOINTS:

@@ -42,9 +42,10 @@ log = logging.getLogger(__name__)
 
 #: How long open connections may take to close after the attempts have ended.
 CLOSE_TIMEOUT_S = 2
-#: Open connections. Those that have not sent the token make room for new ones; the control plane's are kept.
+#: The most open connections. Beyond it, connections without the token are closed; the control plane's are
+#: kept.
 MAX_CONNECTIONS = 512
-#: How long a connection may take to send the token, and the body of its request.
+#: How long a client may take to send the token, and the body of its request.
 AUTHENTICATION_S = 10.0
 BODY_S = 30.0
 _BACKLOG = 128
@@ -60,7 +61,8 @@ class ListenerOptions:
     announce: Path | None  #: file for the address, written once the listener accepts connections
     toolchain: str | None
     uds: Path | None = None  #: a UNIX socket to listen on, instead of host and port
-    #: Whether a listener that cannot judge stays, to report why, instead of ending with an error.
+    #: Whether a listener that cannot judge keeps running to report the reason, instead of exiting with an
+    #: error.
     stay_to_report: bool = False
 
 
@@ -94,7 +96,7 @@ def _open_judge(options: ListenerOptions, settings: Settings) -> JudgeRuntime | 
     except WarmfrontError as error:
         if not options.stay_to_report:
             raise
-        log.error("this VM cannot judge: %s; staying to report it", error.message)  # noqa: TRY400 - expected
+        log.error("this VM cannot judge attempts: %s; the listener keeps running to report it", error.message)  # noqa: TRY400 - expected
         return UnavailableJudge(error, toolchain=options.toolchain or "", gpu=settings.judge_gpu)
 
 
@@ -131,7 +133,7 @@ async def _serve(
     loop = asyncio.get_running_loop()
 
     def shut_down() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: the process is already ending
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the process is already exiting
             loop.call_soon_threadsafe(server.shut_down)
 
     def force() -> None:
@@ -147,7 +149,7 @@ async def _serve(
 
 
 class ListenerServer(GuardedServer):
-    """Uvicorn with our signal handling; attempts are stopped before connections are closed."""
+    """A uvicorn server with our signal handling, which stops attempts before it closes connections."""
 
     def __init__(
         self, config: uvicorn.Config, attempts: AttemptRegistry, token: str, *, on_start: Callable[[], object]
@@ -173,7 +175,7 @@ class ListenerServer(GuardedServer):
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then announce the address."""
+        """Start the server, then announce its address."""
         await super().startup(sockets)
         self._on_start()
 

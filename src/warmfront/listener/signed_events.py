@@ -1,4 +1,4 @@
-"""Signed event lines, for transport in an output stream to which others can write as well.
+"""Sign event lines, to send them in an output stream to which other programs can write as well.
 
 Each line has an HMAC of the attempt's id and the content, with a key that only the judge and the control
 plane know. Lines without a valid signature are ignored.
@@ -32,7 +32,10 @@ def sign_event(key: str, attempt_id: str, *, seq: int, fields: dict[str, Any], i
 
 
 class SignedEventReader:
-    """Extracts the events of an attempt from its output: each once and in order, even if fed repeatedly."""
+    """A parser for the events in an attempt's output.
+
+    It yields each once and in order, even if fed repeatedly.
+    """
 
     def __init__(self, key: str, attempt_id: str, *, after: int = 0) -> None:
         self._key = key
@@ -52,7 +55,7 @@ class SignedEventReader:
                 yield AttemptEvent(seq=self.last_seq, fields=clean_fields(content["fields"]))
 
     def rewind(self) -> None:
-        """Prepare for output that is fed again from its beginning."""
+        """Prepare to read the output again from its beginning."""
         self._rest = b""
 
     def _read(self, line: bytes) -> dict[str, Any] | None:

@@ -37,7 +37,8 @@ def judge_single_attempt(path: Path, toolchain: str | None, settings: Settings) 
     attempt = parse_execute_request(path.read_bytes())
     cancellation = CancellationToken()
     for number in (signal.SIGTERM, signal.SIGINT):
-        # In a thread, because it waits until boxes are destroyed, and the interrupted code may be making one.
+        # Cancel in a thread: `cancel` waits until boxes are destroyed, and the interrupted code may be making
+        # one.
         signal.signal(number, lambda *_: threading.Thread(target=cancellation.cancel, daemon=True).start())
 
     def send(seq: int, fields: dict[str, Any], is_last: bool) -> None:  # noqa: FBT001 - as `SendEvent`
@@ -49,7 +50,7 @@ def judge_single_attempt(path: Path, toolchain: str | None, settings: Settings) 
 
 
 def _open_judge(toolchain: str | None, settings: Settings) -> JudgeRuntime | UnavailableJudge:
-    """Return the judge of this VM, or one that gives the attempt back with the reason."""
+    """Return the judge of this VM, or a replacement that returns the attempt with the reason."""
     try:
         return JudgeRuntime.open(toolchain, settings)
     except WarmfrontError as error:

@@ -1,8 +1,8 @@
-"""The slots of this VM, as the listener uses them: a process each, and attempts for the least busy one.
+"""The slots of this VM: one process per slot. Attempts without a slot get the least busy one.
 
-A process that ends by itself, such as one that the kernel killed, is started again. Its attempts are lost,
-and the control plane sends them again. A slot whose process ends repeatedly without having judged anything is
-given up: the VM has one slot less, and is not healthy when it has none.
+A process that ends unexpectedly, such as one killed by the kernel, is restarted. Its attempts are lost, and
+the control plane sends them again. A slot whose process ends repeatedly without having judged an attempt is
+disabled. A VM without working slots is unhealthy.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ log = logging.getLogger(__name__)
 
 #: How long a slot may take to destroy its boxes and end.
 END_S = 20.0
-#: How often in a row the process of a slot is started again without having judged an attempt.
+#: How often in a row the process of a slot is restarted without having judged an attempt.
 MAX_RESTARTS = 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class RelayedEvent(Event):
-    """An event of a slot's process, which numbered and cleaned it."""
+    """An event from a slot's process, which has already numbered and cleaned it."""
 
     content: dict[str, Any]
 
@@ -76,7 +76,7 @@ def open_judge(toolchain: str | None, settings: Settings) -> JudgeRuntime | Slot
 
 
 class SlotPool:
-    """Judges attempts in the slots of this VM. It has the interface of `JudgeRuntime`."""
+    """The slots of this VM, with the interface of `JudgeRuntime`."""
 
     def __init__(self, channels: Sequence[SlotChannel]) -> None:
         self._channels = tuple(channels)
@@ -84,7 +84,7 @@ class SlotPool:
 
     @classmethod
     def open(cls, slots: Sequence[Slot], toolchain: str | None, settings: Settings) -> SlotPool:
-        """Start the processes of all slots at once; return when each is ready or has failed."""
+        """Start the processes of all slots in parallel; return when each is ready or has failed."""
         pool = cls([SlotChannel(slot, toolchain, settings) for slot in slots])
         try:
             for channel in pool._channels:
@@ -96,7 +96,7 @@ class SlotPool:
 
     @property
     def status(self) -> VMStatus:
-        """What the VM is: its devices, and as many slots as can judge."""
+        """The status of the VM: its devices, and the number of working slots."""
         statuses = [channel.status for channel in self._channels]
         working = [status for status in statuses if not status.failure]
         failures = [
@@ -120,7 +120,7 @@ class SlotPool:
     ) -> Iterator[Event]:
         """Judge the attempt in its slot and yield its events; the last one is the verdict.
 
-        An attempt without a slot, or whose slot has just failed, gets the least busy one.
+        An attempt without a slot, or whose slot has just failed, gets the least busy slot.
         """
         del run_slot  # each slot runs one attempt at a time
         with self._choosing:
@@ -152,7 +152,7 @@ class SlotChannel:
         self._restarts = 0  # since an attempt was judged
         self._is_ready = threading.Event()
         self._is_closing = self._has_ended = False
-        self._lock = threading.Lock()  # of the process, its input, and the attempts
+        self._lock = threading.Lock()  # protects the process, its input, and the attempts
         self._attempts: dict[str, queue.SimpleQueue[Event | None]] = {}
         self._reader = threading.Thread(target=self._read, name=f"slot {slot.number}", daemon=True)
         self._reader.start()
@@ -164,11 +164,11 @@ class SlotChannel:
 
     @property
     def load(self) -> int:
-        """How many attempts it has."""
+        """The number of attempts that the slot has."""
         return len(self._attempts)
 
     def wait_until_ready(self) -> None:
-        """Return when the process has reported its status, or has ended."""
+        """Wait until the process has reported its status, or has ended."""
         self._is_ready.wait()
 
     def judge(self, attempt: ExecuteRequest) -> queue.SimpleQueue[Event | None]:
@@ -188,7 +188,7 @@ class SlotChannel:
             self._send({"cancel": attempt_id})
 
     def close_input(self) -> None:
-        """Tell the process to end."""
+        """Close the input of the process, which makes it end."""
         with self._lock, contextlib.suppress(OSError):
             self._is_closing = True
             _pipe(self._process.stdin).close()
@@ -199,7 +199,7 @@ class SlotChannel:
         try:
             self._process.wait(END_S)
         except subprocess.TimeoutExpired:
-            log.warning("slot %d does not end; killing it", self.slot.number)
+            log.warning("the process of slot %d did not end; killing it", self.slot.number)
             self._process.kill()
             self._process.wait()
         self._reader.join(END_S)
@@ -219,7 +219,7 @@ class SlotChannel:
             _pipe(self._process.stdin).flush()
 
     def _read(self) -> None:
-        """Handle the answers of the process, and of those that replace it."""
+        """Handle the answers of the process and of its replacements."""
         while True:
             has_reported = self._handle_answers()
             code = self._process.wait()
@@ -232,7 +232,7 @@ class SlotChannel:
             self._has_ended, self.is_restarting = True, False
             attempts, self._attempts = self._attempts, {}
             if not self._is_closing:
-                log.error("slot %d failed: %s; it is given up", self.slot.number, self.failure)
+                log.error("slot %d failed: %s; it is disabled", self.slot.number, self.failure)
         for answers in attempts.values():
             _end(answers, VMUnhealthy(self._describe_failure()))
         self._is_ready.set()
@@ -263,7 +263,7 @@ class SlotChannel:
             answers.put(None)
 
     def _restart(self, reason: str) -> bool:
-        """Start the process again, and end its attempts; return False if the listener is closing."""
+        """Restart the process, and end its attempts; return False if the listener is closing."""
         with self._lock:
             if self._is_closing:
                 return False
@@ -275,7 +275,7 @@ class SlotChannel:
                     _pipe(pipe).close()
             self._process = self._start()
         log.warning(
-            "slot %d failed: %s; starting it again (%d of %d)",
+            "slot %d failed: %s; restarting it (%d of %d)",
             *(self.slot.number, reason, self._restarts, MAX_RESTARTS),
         )
         for answers in attempts.values():
@@ -287,9 +287,9 @@ class SlotChannel:
 
 
 def _rank(channel: SlotChannel, wanted: int | None) -> tuple[bool, bool, int, int]:
-    """Return the order in which slots are chosen: working ones, the one that is wanted, the least busy one.
+    """Return the sort key for choosing a slot: working first, then requested, then least busy.
 
-    The control plane knows first which slot is free: a verdict reaches it before its slot reports the end.
+    The control plane's choice has priority: it receives a verdict before the slot reports the attempt's end.
     """
     return bool(channel.failure), channel.slot.number != wanted, channel.load, channel.slot.number
 

@@ -1,7 +1,7 @@
 """The process that judges in one slot of a VM with several GPUs.
 
-Each slot has a process of its own: eight judges in one interpreter would wait for each other's lock between
-two readings of the clock. The listener sends one JSON object per line on standard input, a `judge` or a
+Each slot has a process of its own: eight judges in one interpreter would wait for the global interpreter lock
+while they measure times. The listener sends one JSON object per line on standard input, a `judge` or a
 `cancel` command. This process answers on standard output: first its `status`, then for each attempt its
 events and its `ended`. It ends when its input does.
 """
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class SlotProcess:
-    """Judges the attempts of one slot: one compiles while another runs."""
+    """The attempts of one slot: one compiles while another runs."""
 
     def __init__(self, runtime: JudgeRuntime, commands: IO[bytes], answers: IO[bytes]) -> None:
         self._runtime = runtime
@@ -47,7 +47,7 @@ class SlotProcess:
         self._attempts: dict[str, tuple[CancellationToken, threading.Thread]] = {}
 
     def serve(self) -> None:
-        """Execute commands until the input ends; then cancel what still runs."""
+        """Execute commands until the input ends; then cancel the attempts that are still running."""
         self._answer({"status": asdict(self._runtime.status)})
         for line in self._commands:
             command = json.loads(line)
@@ -87,22 +87,23 @@ class SlotProcess:
             try:
                 self._answers.write(encode(fields) + b"\n")
                 self._answers.flush()
-            except OSError:  # the listener has ended, and the input ends too
+            except OSError:  # the listener has ended, so the input will end too
                 log.warning("the listener no longer reads the answers of this slot")
 
 
 def serve_slot(toolchain: str | None, settings: Settings, device: DeviceFacts | None) -> None:
-    """Judge in this process what the listener sends, until it closes the channel.
+    """Judge the attempts that the listener sends, until it closes the channel.
 
     Raises:
         WarmfrontError: the toolchain or the sandbox does not work.
     """
-    # Only the end of the input ends this process: a signal to the group of the listener must not.
+    # Ignore signals, which are also sent to the listener's process group: only the end of the input ends this
+    # process.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     log_to_streams()
     if settings.run_cpu_set:
-        # The judge computes only while its own kernel does not run, so it shares the CPUs of its boxes.
+        # The judge computes only while its kernel is not running, so it can share the CPUs of its boxes.
         os.sched_setaffinity(0, settings.run_cpu_set)
     # Nothing but answers may be written to the channel.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")

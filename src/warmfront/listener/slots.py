@@ -1,7 +1,7 @@
 """The slots of a VM: one per GPU or partition, each with its share of the machine.
 
 A slot judges one attempt at a time, on its own device and its own CPUs. Compilers of all slots share the
-other CPUs, so that no compiler runs beside a kernel that is timed.
+other CPUs, so that no compiler disturbs a kernel that is being timed.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from warmfront.hip.device_facts import DeviceFacts
     from warmfront.settings import Settings
 
-#: The share of the cores that compilers get, in a machine with enough of them.
+#: The share of the cores that compilers get, on a machine with enough cores.
 COMPILE_SHARE = 4
-#: With fewer cores than this, or than one per slot and one more, all slots and compilers share them.
+#: With fewer cores than this, or fewer than one per slot plus one, all slots and compilers share the cores.
 MIN_CORES = 4
 
 log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class Slot:
     """One slot: its device, and its share of CPUs and memory."""
 
     number: int  #: from 0
-    device: DeviceFacts | None  #: None for a device that only its number identifies
+    device: DeviceFacts | None  #: None for a device that is identified only by its number
     run_cpus: tuple[int, ...]  #: empty: all CPUs
     compile_cpus: tuple[int, ...]
     memory_bytes: int  #: for the sandbox that runs submitted code
@@ -53,7 +53,7 @@ class Slot:
         return f"{device} with CPUs {cpus} and {self.memory_bytes >> 20:,} MiB"
 
     def environ(self) -> dict[str, str]:
-        """Return the settings of the process that judges in this slot, as variables."""
+        """Return the settings of this slot's process, as environment variables."""
         variables = {
             "HIP_VISIBLE_DEVICES": "" if self.device else str(self.number),
             "WARMFRONT_SLOTS": "1",
@@ -65,15 +65,15 @@ class Slot:
         return {name: value for name, value in variables.items() if value}
 
     def arguments(self) -> list[str]:
-        """Return the options of that process."""
+        """Return the command line options of this slot's process."""
         return ["--device", json.dumps(self.device.to_json())] if self.device else []
 
 
 def find_devices(toolchain: str, settings: Settings) -> tuple[DeviceFacts | None, ...]:
-    """Return the devices that a listener with this toolchain can offer, with None for one without facts.
+    """Return the devices that a listener with this toolchain can offer; None for a device without facts.
 
-    Only in Docker can a box have one GPU and no access to the others, so elsewhere there is one slot. The CPU
-    runtime has as many devices as the operator asks for.
+    Only Docker can give a box access to a single GPU, so with other sandboxes there is one slot. The CPU
+    runtime has as many devices as the operator configures.
     """
     if toolchain == "stub":
         from warmfront.hip.stub.stub_spec import StubSpec  # noqa: PLC0415 - only listeners without a GPU
@@ -105,8 +105,8 @@ def plan_slots(
     Args:
         devices: one entry per device.
         settings: the limits of sandboxes, and how many slots there may be.
-        cores: the CPUs of each core; by default those that this process may use.
-        machine_bytes: the size of memory; by default that of this machine.
+        cores: the CPUs of each core; by default the cores that this process may use.
+        machine_bytes: the size of memory; by default this machine's.
     """
     count = min(len(devices), settings.slots or len(devices))
     run_cpus, compile_cpus = divide_cpus(find_cores() if cores is None else cores, count)
@@ -127,7 +127,7 @@ def plan_slots(
 def divide_cpus(
     cores: Sequence[Sequence[int]], slots: int
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[int, ...]]:
-    """Return the CPUs of each slot, and those of the compilers; empty sets if there are too few cores.
+    """Return the CPUs of each slot and of the compilers; empty sets if there are too few cores.
 
     Hardware threads of one core stay together, because they share its execution units.
     """
@@ -148,12 +148,12 @@ def find_cores(topology: Path = _TOPOLOGY, cpus: Iterable[int] | None = None) ->
 
 
 def format_cpus(cpus: Sequence[int]) -> str:
-    """Return CPUs as the setting's text."""
+    """Format a set of CPUs as in the setting."""
     return ",".join(map(str, cpus))
 
 
 def slot_environ(slot: Slot, environ: Mapping[str, str], settings: Settings) -> dict[str, str]:
-    """Return the environment of the process that judges in a slot."""
+    """Return the environment of a slot's process."""
     return {**environ, **settings.judge_environ(), **slot.environ()}
 
 

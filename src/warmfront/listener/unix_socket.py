@@ -1,4 +1,4 @@
-"""UNIX sockets for a listener on the control plane's own machine, which only its user can connect to.
+"""UNIX sockets for listeners on the control plane's own machine. Only its user can connect to them.
 
 The kernel accepts paths of at most 107 bytes, and data directories can be longer, so the socket is addressed
 through a descriptor of its directory.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: The beginning of an announced address that is a UNIX socket; the rest is its path.
+#: The prefix of an announced address that is a UNIX socket; the rest is its path.
 SCHEME = "unix:"
 
 
@@ -26,7 +26,7 @@ def path_of(address: str) -> Path | None:
 
 @contextmanager
 def short_path(path: Path) -> Iterator[str]:
-    """Yield a short path to the same socket, valid in this process until the block is left.
+    """Yield a short path to the same socket, valid in this process inside the `with` block.
 
     Raises:
         OSError: its directory cannot be opened.
@@ -40,13 +40,13 @@ def short_path(path: Path) -> Iterator[str]:
 
 @contextmanager
 def open_unix_socket(path: Path, *, backlog: int) -> Iterator[socket.socket]:
-    """Listen on a socket with mode 0600; its file is removed when the block is left.
+    """Listen on a socket with mode 0600; remove its file at the end of the `with` block.
 
     Raises:
         OSError: the socket cannot be created there.
     """
     with socket.socket(socket.AF_UNIX) as listening:
-        path.unlink(missing_ok=True)  # of a listener that was killed
+        path.unlink(missing_ok=True)  # left behind by a listener that was killed
         # The mode applies from the beginning: the file must never be accessible to other users.
         previous = os.umask(0o177)
         try:
@@ -58,5 +58,5 @@ def open_unix_socket(path: Path, *, backlog: int) -> Iterator[socket.socket]:
             listening.listen(backlog)
             yield listening
         finally:
-            with suppress(OSError):  # the folder may be gone
+            with suppress(OSError):  # the folder may have been removed
                 path.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
-"""What a VM is and whether it can judge, as its listener reports it to the control plane.
+"""The description and health of a VM, as its listener reports them to the control plane.
 
-A VM that cannot judge says why instead of ending: the reason would otherwise be lost with its output.
+A VM that cannot judge keeps running to report the reason, which would otherwise be lost with its output.
 """
 
 from __future__ import annotations
@@ -27,15 +27,17 @@ class VMStatus:
     toolchain: str
     gpu: str  #: the name of a GPU type in the catalogue
     simulated: bool
-    failure: str = ""  #: why it cannot judge; empty if it can
-    devices: tuple[dict[str, Any], ...] = ()  #: its GPUs, each as `DeviceFacts.to_json`; none on the CPU
+    failure: str = ""  #: why the VM cannot judge; empty if it can
+    devices: tuple[
+        dict[str, Any], ...
+    ] = ()  #: the GPUs, each as `DeviceFacts.to_json`; empty for the CPU runtime
     gpu_health: dict[str, Any] | None = None  #: the latest `GpuHealth.to_json`; None without a GPU
-    slots: int = 1  #: how many attempts it judges at once, each on a GPU of its own
-    failed_slots: tuple[int, ...] = ()  #: the numbers of further slots, which cannot judge
+    slots: int = 1  #: how many attempts run at the same time, each on its own GPU
+    failed_slots: tuple[int, ...] = ()  #: the numbers of additional slots that cannot judge
 
 
 class UnavailableJudge:
-    """Replaces a judge that could not be opened: every attempt is given back with the reason."""
+    """The replacement of a judge that could not be opened. It returns every attempt with the reason."""
 
     def __init__(self, error: WarmfrontError, *, toolchain: str, gpu: str) -> None:
         failure = f"{error.message.rstrip('.')}. {error.hint or ''}".strip()
@@ -48,7 +50,7 @@ class UnavailableJudge:
         run_slot: AbstractContextManager[None],
         cancellation: CancellationToken,
     ) -> Iterator[Event]:
-        """Yield the reason as the verdict, which the control plane does not accept as one."""
+        """Yield the reason as the verdict. The control plane treats it as a lost attempt."""
         del attempt, run_slot, cancellation
         yield Failed.of(VMUnhealthy(self.status.failure))
 

@@ -1,7 +1,7 @@
 """Keep one prepared box per template between attempts, and replace it after the attempt that used it.
 
-A box that an attempt prepared and did not use is left for the next attempt, so that boxes do not accumulate.
-While an attempt is timed no box is prepared: starting one takes CPU time and memory bandwidth.
+A box that an attempt prepared but did not use is kept for the next attempt, so that boxes do not accumulate.
+While an attempt is timed, no box is prepared, because starting one takes CPU time and memory bandwidth.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ class WarmSandbox:
         self._lock = threading.Lock()
 
     def prepare(self, template: Template) -> None:
-        """Prepare a box of this template, unless one is ready; later, if an attempt is being timed."""
+        """Prepare a box of this template, unless one is ready.
+
+        If an attempt is being timed, do it afterwards.
+        """
         with self._lock:
             if template not in self._templates:
                 self._templates.append(template)
@@ -42,7 +45,7 @@ class WarmSandbox:
         self._sandbox.prepare(template)
 
     def settle(self) -> None:
-        """Return when every box that is being prepared is started, or failed to."""
+        """Wait until every box that is being prepared has started or failed."""
         self._sandbox.settle()
 
     def take(self, template: Template) -> Box:
@@ -54,7 +57,7 @@ class WarmSandbox:
 
     @contextlib.contextmanager
     def turn(self) -> Iterator[Turn]:
-        """Enter the turn of an attempt; the boxes that it took are replaced when it ends."""
+        """Yield a `Turn` for an attempt, and replace the boxes that it took when it ends."""
         turn = Turn(self)
         try:
             yield turn
@@ -69,7 +72,7 @@ class WarmSandbox:
                 self.prepare(template)
 
     def hold(self, change: int) -> None:
-        """Add 1 to the attempts that are being timed, or subtract it."""
+        """Add `change` to the number of attempts that are being timed."""
         with self._lock:
             self._holds += change
 
@@ -79,14 +82,17 @@ class WarmSandbox:
 
 
 class Turn:
-    """One attempt, as far as boxes are concerned."""
+    """The boxes of one attempt."""
 
     def __init__(self, sandbox: WarmSandbox) -> None:
         self._sandbox = sandbox
         self._is_held = False
 
     def hold(self) -> None:
-        """Let no box be prepared until the turn ends; return when those under way are started."""
+        """Prevent boxes from being prepared until the turn ends.
+
+        Return when those in preparation have started.
+        """
         if not self._is_held:
             self._is_held = True
             self._sandbox.hold(1)

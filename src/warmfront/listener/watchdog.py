@@ -1,6 +1,6 @@
-"""The watchdog: end a listener without contact to the control plane, even if its event loop hangs.
+"""The watchdog: end a listener that has lost contact with the control plane, even if its event loop hangs.
 
-It is a thread, because a hanging event loop runs no timers.
+It is a thread, because a hanging event loop does not run timers.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ FORCED_EXIT_CODE = 3
 
 
 class Watchdog(threading.Thread):
-    """Ends the process if no request with the token arrived for `limit_s` seconds.
+    """A thread that ends the process if no request with the token arrived for `limit_s` seconds.
 
     Args:
-        contact: the time of the last request; every heartbeat updates it.
+        contact: has the time of the last request, which every heartbeat updates.
         limit_s: how long the control plane may be silent.
         shut_down: starts an orderly shutdown; must not block.
         force: cleans up when the orderly shutdown takes longer than `GRACE_S`; the process exits afterwards.
@@ -51,11 +51,11 @@ class Watchdog(threading.Thread):
         self._is_ending = threading.Event()
 
     def expect_end(self) -> None:
-        """Start the grace period now: the listener shuts down for another reason."""
+        """Start the grace period now, because the listener is shutting down for another reason."""
         self._is_ending.set()
 
     def run(self) -> None:
-        """Wait for silence, start the shutdown, and force it after the grace period."""
+        """Wait until heartbeats stop, start the shutdown, and force it after the grace period."""
         while not self._is_ending.is_set():
             remaining_s = self._contact.last_request + self._limit_s - time.monotonic()
             if remaining_s <= 0:

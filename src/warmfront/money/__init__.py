@@ -1,1 +1,1 @@
-"""Money: billing models, escrow, forecasts. Amounts are `Decimal`; nothing here waits or makes requests."""
+"""Billing models, escrow and forecasts. Amounts are `Decimal`; this package does no I/O."""

@@ -1,4 +1,4 @@
-"""Billing models of providers (rate, granularity, minimum), and a VM's life as billed intervals.
+"""Billing models of providers (rate, granularity, minimum), and the billed intervals of a VM.
 
 A model gives the cost of a VM's first `elapsed_s` seconds. The cost of an interval is the difference of two
 such costs, so that intervals add up to the provider's bill exactly.
@@ -31,23 +31,23 @@ class Billing:
     """The price of one VM."""
 
     rate_usd_per_h: Decimal
-    granularity_s: float = 0.0  #: every started unit is charged in full; 0: charged by the microsecond
-    minimum_s: float = 0.0  #: charged at least, from the first moment
+    granularity_s: float = 0.0  #: every started unit is charged in full; 0 to charge by the microsecond
+    minimum_s: float = 0.0  #: the minimum time that is charged
 
     def cost_usd(self, elapsed_s: float) -> Decimal:
-        """Return the cost of a VM that has lived this long."""
+        """Return the cost of a VM with this lifetime."""
         if elapsed_s < 0:
             raise ValueError(f"elapsed_s is {elapsed_s}; it must not be negative")
         return (self.rate_usd_per_h * self._paid_us(elapsed_s) / _US_PER_H).quantize(NANO, ROUND_HALF_EVEN)
 
     def paid_until_s(self, elapsed_s: float) -> float:
-        """Return the age up to which a VM of this age is already charged: ending it sooner saves nothing."""
+        """Return the age up to which a VM of this age is already paid for. Ending it sooner saves nothing."""
         if not self.granularity_s:
             return max(elapsed_s, self.minimum_s)
         return self._paid_us(elapsed_s) / _US
 
     def _paid_us(self, elapsed_s: float) -> int:
-        """Return what is charged at this age, in whole microseconds."""
+        """Return the charged time at this age, in whole microseconds."""
         paid_us = round(max(elapsed_s, self.minimum_s) * _US)
         if not self.granularity_s:
             return paid_us
@@ -57,13 +57,13 @@ class Billing:
     def free_until_s(self, elapsed_s: float, stop_s: float) -> float:
         """Return the age up to which keeping a VM costs no more than ending it at this age.
 
-        An end takes `stop_s` to take effect, so it must be requested that long before the next unit begins.
+        Ending a VM takes `stop_s`, so the end must be requested that long before the next unit begins.
         """
         return max(elapsed_s, self.paid_until_s(elapsed_s + stop_s) - stop_s)
 
 
 def accrued_usd(vm: VMInstance, billing: Billing, now: float) -> Decimal:
-    """Return what the VM has cost so far."""
+    """Return the cost of the VM so far."""
     if vm.started_at is None:
         return Decimal(0)
     return billing.cost_usd(max(0.0, now - vm.started_at))
@@ -81,18 +81,19 @@ def meter_until(
 ) -> tuple[VMInstance, list[LedgerEntry]]:
     """Return the VM metered up to `until`, and the ledger entries since it was last metered.
 
-    They are charged to the pool, which keeps the VM warm. The share of slots that work is left out:
-    `charge_work` has it when their attempts end. If the provider reports an end before what is metered
-    already, the entry is a correction.
+    They are charged to the pool, which keeps the VM warm. The share of busy slots is left out: `charge_work`
+    charges it when their attempts end. If the provider reports an end before the time that is already
+    metered, the entry is a correction.
 
     Args:
         vm: the VM.
         billing: its billing model.
         until: the end of the interval.
-        busy_since: when each attempt began that works until then.
+        busy_since: when each attempt that is still running began.
         submission_id: the first submission on the VM.
         owner: its owner.
-        pays_boot: whether it is charged for its slot's share of the boot, because its quote included it.
+        pays_boot: whether the submission is charged for its slot's share of the boot, because its quote
+            included it.
     """
     if vm.started_at is None:
         return vm, []
@@ -127,9 +128,9 @@ def charge_work(
     submission_id: str | None,
     owner: str | None,
 ) -> list[LedgerEntry]:
-    """Return the entry of an attempt that worked in one slot; none if the VM is not billed.
+    """Return the ledger entry of an attempt in one slot; empty if the VM is not billed.
 
-    A slot's share of the VM's price does not depend on what the other slots do.
+    A slot's share of the VM's price does not depend on the other slots.
     """
     if vm.started_at is None:
         return []
@@ -141,7 +142,7 @@ def charge_work(
 def _charge_boot(
     entry: LedgerEntry, slots: int, submission_id: str | None, owner: str | None
 ) -> list[LedgerEntry]:
-    """Charge the boot of one slot to a submission, and that of the others to the pool."""
+    """Charge one slot's share of the boot to a submission, and the rest to the pool."""
     share_usd = (entry.amount_usd / slots).quantize(NANO, ROUND_HALF_EVEN)
     own = replace(entry, amount_usd=share_usd, submission_id=submission_id, owner=owner)
     return [own] if slots == 1 else [own, replace(entry, amount_usd=entry.amount_usd - share_usd)]
@@ -154,7 +155,7 @@ def _entry(vm: VMInstance, meter: Meter, start: float, end: float, amount_usd: D
 
 
 def _share_usd(vm: VMInstance, billing: Billing, since: float, until: float) -> Decimal:
-    """Return one slot's share: a difference of totals, so that parts of an interval add up to it exactly."""
+    """Return one slot's share, as a difference of totals, so that parts of an interval add up exactly."""
     return _slot_cost_at(vm, billing, until) - _slot_cost_at(vm, billing, since)
 
 

@@ -1,6 +1,6 @@
 """Escrow: the reserved worst case of every live VM, so that `spent + reserved <= credits` always holds.
 
-It is kept in memory only: the caller stores a VM's `escrow_usd` before acting on a reservation.
+The escrow is kept only in memory: the caller stores a VM's `escrow_usd` before it acts on a reservation.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _NOTHING = Decimal(0)
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetStatus:
-    """How much of the credits is spent, reserved and left."""
+    """The state of the credits: how much is spent, reserved and left."""
 
     credits_usd: Decimal
-    spent_usd: Decimal  #: so far, live VMs included
+    spent_usd: Decimal  #: so far, including live VMs
     reserved_usd: Decimal  #: what live VMs can still cost
-    alert_sent: bool  #: the alert at the threshold was sent
+    alert_sent: bool  #: whether the alert at the threshold was sent
 
     @property
     def remaining_usd(self) -> Decimal:
@@ -67,7 +67,7 @@ class Escrow:
         self._reserved_usd += additional_usd
 
     def shortage(self, vm_id: str, worst_usd: Decimal) -> BudgetExceeded | None:
-        """Return why `worst_usd` cannot be reserved for this VM now; None if it can."""
+        """Return why `worst_usd` cannot be reserved for this VM; None if it can."""
         additional_usd = worst_usd - self.reserved_usd(vm_id)
         if additional_usd <= 0 or self.committed_usd + additional_usd <= self.credits_usd:
             return None
@@ -88,7 +88,7 @@ class Escrow:
         self._reserved[vm_id] = worst_usd
 
     def settle(self, vm_id: str, total_usd: Decimal) -> None:
-        """Replace the reservation of a VM that has ended by its final cost."""
+        """Replace the reservation of an ended VM with its final cost."""
         self._reserved_usd -= self._reserved.pop(vm_id, Decimal(0))
         self.settled_usd += total_usd
 

@@ -1,7 +1,7 @@
 """Forecast the cost of the next days, and when the credits run out, from the cost of past days.
 
-Pure statistics on dollars per day. The actual value lies in the prediction interval in nine of ten cases,
-provided that the coming days resemble the past ones.
+The module only does statistics on dollars per day. The actual value is in the prediction interval in nine of
+ten cases, if the coming days resemble the past ones.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Range:
     high: float
 
     def scaled(self, factor: float) -> Range:
-        """Return the range multiplied by a factor, such as for another unit."""
+        """Return the range multiplied by a factor, such as to convert its unit."""
         return Range(low=self.low * factor, mid=self.mid * factor, high=self.high * factor)
 
 
@@ -53,14 +53,14 @@ def cost_of_next_days(daily_usd: Sequence[float], days: int) -> Range | None:
     ahead = np.bincount(np.arange(past.size, past.size + days) % groups, minlength=groups)
     freedom = past.size - groups
     variance = float(np.sum((past - means[group]) ** 2)) / freedom
-    # The variance of the coming days, plus that of the estimated means.
+    # The variance of the coming days plus the variance of the estimated means.
     spread = math.sqrt(variance * (days + float(np.sum(ahead**2 / counts))))
     mid, half = float(ahead @ means), _student_quantile(freedom) * spread
     return Range(low=max(0.0, mid - half), mid=mid, high=mid + half)
 
 
 def days_until_exhausted(daily_usd: Sequence[float], credits_usd: float) -> Range | None:
-    """Forecast for how many days the credits last, at most ten years; None if there are too few past days."""
+    """Forecast how many days the credits last, at most ten years; None if there are too few past days."""
     if len(daily_usd) < MIN_DAYS:
         return None
     mean_usd = float(np.mean(daily_usd))

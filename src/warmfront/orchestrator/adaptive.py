@@ -2,8 +2,8 @@
 
 For each idle gap the policy minimizes the expected cost of VMs and waiting, by backward induction over a grid
 of future times, with the rates of an `ArrivalModel`. Without enough history it uses the ski-rental rule: keep
-the VM until the idle cost equals the cost of a cold start, which is at most twice the optimum. The decisions
-depend only on the arrivals: the policy reads no clock and is deterministic.
+the VM until the idle cost equals the cost of a cold start. The total is then at most twice the optimum. The
+decisions depend only on the arrivals: the policy reads no clock and is deterministic.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MIN_RATE_USD_PER_H = 0.01
 #: The model is not fitted to fewer arrivals than this, or to a shorter period.
 _MIN_ARRIVALS, _MIN_PERIOD_S = 12, 24 * _HOUR_S
 #: The model is fitted this often, to at most this many arrivals; with fewer than `_FIT_ALWAYS` arrivals it is
-#: fitted at each one.
+#: fitted after every arrival.
 _FIT_INTERVAL_S, _MAX_FITTED, _FIT_ALWAYS = 12 * _HOUR_S, 5000, 300
 #: The grid of future times, in seconds from now: 30 hours, with steps of 1, 5 and 15 minutes.
 _AHEAD_S = np.concatenate(
@@ -68,7 +68,7 @@ class CostModel:
 
     rate_usd_per_h: float
     wait_usd_per_h: float
-    boot_s: Callable[[], float]  #: returns the present estimate
+    boot_s: Callable[[], float]  #: returns the current estimate
     max_idle_s: float  #: no decision keeps a VM for longer
 
 
@@ -77,7 +77,7 @@ class _GapPlan:
     """The optimal actions from now on, as long as nothing arrives."""
 
     keep_s: float
-    arrival_probability: float  #: that a submission arrives while the VM is kept
+    arrival_probability: float  #: the probability that a submission arrives while the VM is kept
     prewarm_in_s: float | None  #: when to prewarm a VM after the release
 
 
@@ -109,7 +109,7 @@ class AdaptivePolicy:
         self._arrival_count += 1
 
     def decide(self, now: float, vm: VMInstance, *, spare: bool = False) -> KeepDecision:
-        """Return until when to keep the VM: by the model, or by the ski-rental rule without one."""
+        """Return until when to keep the VM, by the model or, without a model, by the ski-rental rule."""
         if vm.tasks_done == 0 and vm.provisioned_for is None:
             self._prewarmed_at_count = self._arrival_count
         model = None if spare else self._model(now)
@@ -134,7 +134,10 @@ class AdaptivePolicy:
         return KeepDecision(until=until, reason=reason)
 
     def prewarm_at(self, now: float) -> float | None:
-        """Return when to prewarm a VM, at most once per gap; None if that is not expected to pay."""
+        """Return when to prewarm a VM, at most once per gap.
+
+        None if prewarming is not expected to pay off.
+        """
         model = self._model(now)
         if model is None or self._prewarmed_at_count == self._arrival_count:
             return None
@@ -188,7 +191,7 @@ class AdaptivePolicy:
     def _cold_usd(self, start_rates: NDArray[np.float64], model: ArrivalModel) -> NDArray[np.float64]:
         """Return the extra cost of an arrival that finds no VM, for each step of the grid.
 
-        Submissions that arrive during the boot wait too, but need no boot of their own.
+        Submissions that arrive during the boot wait too, but do not need another boot.
         """
         boot_s = self._costs.boot_s()
         more = start_rates * boot_s + model.expected_followups(boot_s)
@@ -205,7 +208,7 @@ def _backward_induction(
     has_vm: bool,
     may_prewarm: bool,
 ) -> tuple[int, int | None]:
-    """Return the grid index at which to release the VM, and the one at which to prewarm another after that.
+    """Return the grid index at which to release the VM, and the index at which to prewarm another afterwards.
 
     One pass from the end of the grid: the expected cost from a grid point on is the cost of its step, plus
     the cost from the next point on times the probability that nothing arrives in the step.
@@ -221,15 +224,15 @@ def _backward_induction(
     steps = zip(
         range(no_arrival.size - 1, -1, -1),
         no_arrival[::-1].tolist(),
-        ((1 - no_arrival) * cold_usd)[::-1].tolist(),  # the cost of the step's arrivals without a VM
+        ((1 - no_arrival) * cold_usd)[::-1].tolist(),  # the cost of arrivals in the step without a VM
         # The cost of a VM until the first arrival of the step, or to its end.
         (_STEPS_S * (costs.rate_usd_per_h / _HOUR_S / 2) * (1 + no_arrival))[::-1].tolist(),
         *_prewarm_costs(expected, costs, may_prewarm=may_prewarm),
         strict=True,
     )
     last_release = int(np.searchsorted(_AHEAD_S, costs.max_idle_s)) if has_vm else 0
-    # Expected costs from a grid point on: without a VM; with the VM; without a VM and without a further
-    # prewarm; with a prewarmed VM, also for every grid point.
+    # Expected costs from a grid point on: without a VM; with the VM; without a VM and without another
+    # prewarm; with a prewarmed VM, stored for every grid point.
     without_vm = with_vm = never_prewarm = prewarmed = float(cold_usd[-1])
     prewarmed_at = [prewarmed] * _AHEAD_S.size
     release, prewarm, prewarm_after = no_arrival.size, None, None
@@ -249,7 +252,7 @@ def _backward_induction(
 def _prewarm_costs(
     expected: NDArray[np.float64], costs: CostModel, *, may_prewarm: bool
 ) -> tuple[list[int], list[float], list[float]]:
-    """Return, for a prewarm at each grid point: when it is ready, its cost, and P(no arrival before).
+    """Return, for a prewarm at each grid point, when it is ready, its cost, and P(no arrival before).
 
     The lists begin with the last grid point. At most one VM is prewarmed per gap.
     """

@@ -26,7 +26,7 @@ _HOUR_PRIOR, _WEEKDAY_PRIOR = 0.2, 6.0
 #: Edges of the bins of time since the last arrival, in seconds; the follow-up rate is constant in each.
 _SINCE_S = np.array([0, 30, 60, 120, 180, 300, 450, 600, 900, 1200, 1800, 2700, 3600, 5400, 7200.0])
 _WIDTHS_S = np.diff(_SINCE_S)
-#: Exposure without follow-ups that each bin begins with, so that a handful of arrivals counts for little.
+#: Prior exposure of each bin, without follow-ups, so that a handful of arrivals has little effect.
 _SINCE_PRIOR_S = 1800.0
 #: Iterations of EM.
 _ITERATIONS = 12
@@ -57,14 +57,14 @@ def fit(arrivals: NDArray[np.float64], now: float) -> ArrivalModel:
     """Fit the model to at least two sorted arrivals up to now, by expectation maximization (EM).
 
     Whether an arrival is a session start or a follow-up is not observed. The E-step computes the probability
-    of each from the present rates, the M-step the rates from the probabilities.
+    of each from the current rates; the M-step computes the rates from the probabilities.
     """
     weights = _weights(arrivals, now)
     gaps_s = np.diff(arrivals, append=now)
     gap_bin = np.searchsorted(_SINCE_S, gaps_s, side="right") - 1
     exposed_s = _exposure_s(gaps_s, gap_bin, weights) + _SINCE_PRIOR_S
-    # Each gap but the last, which is still open, ends with an arrival. Arrivals with the same half-hour of
-    # the week and the same bin have the same probabilities, so that EM runs on groups of them.
+    # Each gap except the last, which is still open, ends with an arrival. Arrivals in the same half-hour of
+    # the week and the same bin have the same probabilities, so EM runs on groups of arrivals.
     half = (arrivals[1:] // _HALF_S % 336).astype(np.int64)
     sizes = _histogram(half * _SINCE_S.size + gap_bin[:-1], weights[:-1], 336 * _SINCE_S.size)
     groups = np.flatnonzero(sizes)
@@ -83,7 +83,7 @@ def fit(arrivals: NDArray[np.float64], now: float) -> ArrivalModel:
 def _exposure_s(
     gaps_s: NDArray[np.float64], gap_bin: NDArray[np.int64], weights: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the weighted time that the gaps spent in each bin but the last, which is unbounded."""
+    """Return the weighted time that the gaps spent in each bin, except the last, which is unbounded."""
     ended = _histogram(gap_bin, weights, _SINCE_S.size)
     within_s = _histogram(gap_bin, weights * gaps_s, _SINCE_S.size) - ended * _SINCE_S
     longer = ended[::-1].cumsum()[::-1][1:]
@@ -92,7 +92,7 @@ def _exposure_s(
 
 @dataclass(kw_only=True)
 class _WeekProfile:
-    """Estimates the rate of session starts as a product: a rate per hour of the day, a factor per weekday."""
+    """The rate of session starts, as a product of a rate per hour of the day and a factor per weekday."""
 
     sizes: NDArray[np.float64]  #: weighted number of arrivals per group
     hour: NDArray[np.int64]  #: hour of the day per group
@@ -111,7 +111,7 @@ class _WeekProfile:
         return cls(sizes=sizes, hour=hour % 24, day=hour // 24, exposed_s=exposed_s, day_factor=np.ones(7))
 
     def rates(self, is_start: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the rate per hour of the week, given the probability that each group are session starts."""
+        """Return the rate per hour of the week, given each group's probability of being session starts."""
         starts = self.sizes * is_start
         overall = (starts.sum() + 1.0) / (self.exposed_s.sum() + _DAY_S)
         counts = _smooth(_histogram(self.hour, starts, 24)) + _HOUR_PRIOR
@@ -150,12 +150,12 @@ def _histogram(bins: NDArray[np.int64], weights: NDArray[np.float64], size: int)
 
 def _smooth(by_hour: NDArray[np.float64]) -> NDArray[np.float64]:
     """Smooth values per hour of the day over neighbouring hours."""
-    # Sums instead of a matrix product: that would start BLAS threads, which take longer than the work.
+    # Sums, because a matrix product would start BLAS threads, which takes longer than the work itself.
     return np.asarray((_SMOOTHING * by_hour).sum(axis=1))
 
 
 def _smoothing_matrix() -> NDArray[np.float64]:
-    """Return the weight of each hour of the day in the smoothed value of each other."""
+    """Return the weight of each hour of the day in the smoothed value of each other hour."""
     distances = np.abs(np.arange(24)[:, None] - np.arange(24))
     distances = np.minimum(distances, 24 - distances)
     return np.select([distances == distance for distance in range(len(_KERNEL))], _KERNEL)

@@ -1,7 +1,7 @@
-"""Run attempts: one submission on one VM, from the assignment to its verdict or its loss.
+"""Run attempts: one submission on one VM, from its assignment to its verdict or loss.
 
-Every event of the listener is stored before the next is read; a duplicate is stored once. The runner neither
-chooses the VM nor decides whether a lost attempt is repeated.
+Every event of the listener is stored before the next is read; duplicates are dropped. The runner neither
+chooses the VM nor decides whether a lost attempt is retried.
 """
 
 from __future__ import annotations
@@ -51,12 +51,15 @@ _RECONNECT_S = 0.5
 
 
 class SignReceipt(Protocol):
-    """Adds a signed receipt to an ACCEPTED event."""
+    """A function that adds a signed receipt to an ACCEPTED event."""
 
     def __call__(
         self, fields: dict[str, Any], *, submission_id: str, known_facts: dict[str, str], now: float
     ) -> dict[str, Any]:
-        """Return the fields of the event. Sign nothing that contradicts what the control plane knows."""
+        """Return the fields of the event.
+
+        Do not sign anything that contradicts what the control plane knows.
+        """
 
 
 class AttemptLost(Exception):
@@ -68,10 +71,10 @@ class VMBroken(AttemptLost):
 
 
 class AttemptRunner:
-    """Runs attempts on the VMs of the pool.
+    """The runner of attempts on the VMs of the pool.
 
-    An attempt is live while it is in `running` of its VM. The end of the VM may remove it at any `await`;
-    what is reported of it later is ignored.
+    An attempt is live while it is in `running` of its VM. If the VM ends, the attempt may be removed during
+    any `await`; its later reports are ignored.
     """
 
     def __init__(
@@ -98,7 +101,7 @@ class AttemptRunner:
         self._sign_receipt = sign_receipt
 
     def assign(self, active: ActiveSubmission, pooled: PooledVM) -> None:
-        """Put a submission on a VM, in memory, so that later decisions take its slot into account."""
+        """Assign a submission to a VM in memory, so that later decisions take its slot into account."""
         active.attempt = AttemptRecord(
             id=self._new_id("att"),
             submission_id=active.id,
@@ -111,11 +114,11 @@ class AttemptRunner:
         pooled.running[active.attempt.id] = active
 
     def run(self, active: ActiveSubmission) -> Coroutine[object, object, None]:
-        """Run the attempt that was assigned."""
+        """Run the assigned attempt."""
         return self._run(*_assignment(active))
 
     def resume(self, active: ActiveSubmission) -> Coroutine[object, object, None]:
-        """Follow an attempt that began before a restart to its end."""
+        """Follow to its end an attempt that began before a restart."""
         return self._follow(*_assignment(active), is_new=False)
 
     async def _run(self, pooled: PooledVM, attempt: AttemptRecord) -> None:
@@ -130,14 +133,17 @@ class AttemptRunner:
         await self._follow(pooled, attempt, is_new=True)
 
     async def _follow(self, pooled: PooledVM, attempt: AttemptRecord, *, is_new: bool) -> None:
-        """Store an attempt's events up to its verdict or loss; `is_new`: the listener has none of it."""
+        """Store an attempt's events up to its verdict or loss.
+
+        `is_new` if the listener does not know it yet.
+        """
         timeout_s = self._settings.task_timeout_s
         left_s = attempt.started_at + timeout_s - self._clock.now()
         try:
             async with asyncio.timeout(max(0.0, left_s)):
                 verdict = await self._store_events(pooled, attempt, is_new=is_new)
-            # After the timeout block: a write that is cancelled may still be committed, and the interval
-            # that it bills would be billed again when the attempt is lost.
+            # Outside the timeout block: a cancelled write may still be committed, and the interval that it
+            # bills would be billed again when the attempt is lost.
             if verdict is not None:
                 await self._complete(pooled, attempt, verdict.fields, seq=verdict.seq)
         except TimeoutError:
@@ -149,23 +155,27 @@ class AttemptRunner:
         except AttemptLost as lost:
             log.warning("attempt %s is lost: %s; the submission is queued again", attempt.id, lost)
             await self._lose(pooled, attempt, str(lost))
-        except UsageError as error:  # the listener rejects it, and would again
+        except UsageError as error:  # the listener rejects it, and would reject a retry
             await self._complete(pooled, attempt, rejected(Verdict.ERROR, error).fields())
         except Exception as error:  # the edge of a task: the submission must still get a verdict
             log.exception("attempt %s failed unexpectedly; aborting it", attempt.id)
             await self._abort(pooled, attempt, f"internal error: {error!r}")
 
     async def _begin(self, pooled: PooledVM, attempt: AttemptRecord) -> AttemptRecord | None:
-        """Store the beginning of an attempt and return it; None if its submission is handled elsewhere."""
+        """Store the beginning of an attempt and return it.
+
+        None if something else now handles its submission.
+        """
         async with pooled.writing:
             active = pooled.running.get(attempt.id)
             if active is None or pooled.releasing:
-                return None  # the end of the VM was first, and queues the submission again
+                return None  # the VM has ended first, which queues the submission again
             cold = pooled.vm.state is VMState.WARM
-            # What the VM did before is metered: from here on, the attempt is.
+            # The time before is now metered; from here on, the attempt is.
             attempt = replace(attempt, started_at=max(attempt.started_at, pooled.vm.metered_until or 0.0))
             vm, entries = self._before_work(pooled, attempt, active)
-            # Again: a transition of another attempt may have stored the VM with its earlier reservation.
+            # Set it again: a transition of another attempt may have stored the VM with its earlier
+            # reservation.
             vm = vm.begin_task().reserve(self._budget.escrow.reserved_usd(vm.id))
             ready = self._ready_event(vm, attempt, cold=cold)
             caps = DailyCaps.for_user(self._settings, active.owner, active.submission.team)
@@ -177,7 +187,7 @@ class AttemptRunner:
                     vm=vm,
                     entries=entries,
                     cold=cold,
-                    # Only caps depend on what is expected.
+                    # Only caps depend on expected costs.
                     expected_usd=self._expected_usd(vm) if caps else Decimal(0),
                     caps=caps,
                 )
@@ -201,7 +211,7 @@ class AttemptRunner:
         attempt: AttemptRecord,
         refusal: BudgetExceeded | None,
     ) -> None:
-        """Take back an assignment that is refused, or whose submission was just cancelled."""
+        """Undo an assignment that was refused, or whose submission was just cancelled."""
         pooled.remove(attempt.id)
         self._pool.offer(pooled)
         if refusal is not None:
@@ -227,7 +237,7 @@ class AttemptRunner:
     async def _store_events(
         self, pooled: PooledVM, attempt: AttemptRecord, *, is_new: bool
     ) -> AttemptEvent | None:
-        """Store the events before the verdict, and return the verdict; None if the attempt ended elsewhere.
+        """Store the events before the verdict, and return the verdict; None if the attempt was already ended.
 
         A dropped stream is resumed.
         """
@@ -247,7 +257,7 @@ class AttemptRunner:
                         return event
                     await self._store.report(attempt, event.seq, event.fields, self._clock.now())
                     last_seq = event.seq
-                # A stream that ends before the verdict was dropped as well.
+                # A stream that ends before the verdict counts as dropped too.
             except VMUnreachable as error:
                 log.info(
                     "attempt %s: stream dropped (%s); resuming after event %d",
@@ -259,7 +269,7 @@ class AttemptRunner:
             if pooled.releasing or await self._pool.has_ended(pooled):
                 self._pool.release(pooled, "lost during an attempt", failed=True, lost=True)
                 await pooled.ended.wait()
-                return None  # the end of the VM has ended the attempt
+                return None  # the VM has ended, and the attempt with it
             await asyncio.sleep(_RECONNECT_S)
         return None
 
@@ -319,7 +329,7 @@ class AttemptRunner:
         async with pooled.writing:
             active = pooled.running.get(attempt.id)
             if active is None:
-                return  # the end of the VM was first, and has ended the attempt
+                return  # the VM has ended first, and the attempt with it
             vm, entries = self._after_work(pooled, attempt, active, now)
             vm = vm.finish_task()
             sign = await self._receipt_signer(active, fields)
@@ -341,7 +351,10 @@ class AttemptRunner:
     async def _receipt_signer(
         self, active: ActiveSubmission, fields: dict[str, Any]
     ) -> Callable[..., dict[str, Any]] | None:
-        """Return what signs the receipt of an ACCEPTED submission; None if there is nothing to sign."""
+        """Return the function that signs the receipt of an ACCEPTED submission.
+
+        None if there is nothing to sign.
+        """
         if self._sign_receipt is None or fields["status"] != Verdict.ACCEPTED:
             return None
         submission = active.submission
@@ -354,7 +367,10 @@ class AttemptRunner:
         return partial(self._sign_receipt, submission_id=submission.id, known_facts=known_facts)
 
     async def _abort(self, pooled: PooledVM, attempt: AttemptRecord, reason: str) -> None:
-        """Stop an attempt on its VM, and lose it; a VM whose listener cannot stop it is released."""
+        """Stop an attempt on its VM and count it as lost.
+
+        Release the VM if its listener cannot stop the attempt.
+        """
         if attempt.id not in pooled.running:
             return
         try:
@@ -365,12 +381,12 @@ class AttemptRunner:
         await self._lose(pooled, attempt, reason)
 
     async def _lose(self, pooled: PooledVM, attempt: AttemptRecord, reason: str) -> None:
-        """Queue the submission again; its VM is alive and no longer works on it."""
+        """Queue the submission again. Its VM is alive and no longer runs the attempt."""
         now = self._clock.now()
         async with pooled.writing:
             active = pooled.running.get(attempt.id)
             if active is None:
-                return  # the end of the VM was first, and has ended the attempt
+                return  # the VM has ended first, and the attempt with it
             vm, entries = self._after_work(pooled, attempt, None, now)
             await self._store.lose_attempt(attempt, now, reason, vm=vm, entries=entries)
             pooled.vm = vm
@@ -384,7 +400,7 @@ class AttemptRunner:
     ) -> tuple[VMInstance, list[LedgerEntry]]:
         """Return the VM metered up to the beginning of an attempt, and the ledger entries of the time before.
 
-        Its slot was idle or booted then; what others do in their slots they are charged for.
+        In that time the slot was idle or booting. Attempts in other slots are charged separately.
         """
         return meter_until(
             pooled.vm,
@@ -403,7 +419,7 @@ class AttemptRunner:
     def _after_work(
         self, pooled: PooledVM, attempt: AttemptRecord, charged: ActiveSubmission | None, now: float
     ) -> tuple[VMInstance, list[LedgerEntry]]:
-        """Return the VM without an attempt, and the ledger entries of its work: None charges the pool."""
+        """Return the VM without the attempt, and the ledger entries for its work; None charges the pool."""
         billing = self._budget.billing_of(pooled.vm)
         vm, entries = meter_until(pooled.vm, billing, now, busy_since=pooled.begun.values())
         entries += charge_work(
@@ -421,7 +437,7 @@ class AttemptRunner:
 
 
 def _assignment(active: ActiveSubmission) -> tuple[PooledVM, AttemptRecord]:
-    """Return the VM and the attempt of a submission now: when the attempt ends, it may have others."""
+    """Return the current VM and attempt of a submission, which may change when the attempt ends."""
     assert active.vm is not None  # noqa: S101 - set together with the attempt
     assert active.attempt is not None  # noqa: S101 - the caller has assigned it
     return active.vm, active.attempt

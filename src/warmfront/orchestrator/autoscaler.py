@@ -38,16 +38,16 @@ log = logging.getLogger(__name__)
 _PREWARM_INTERVAL_S = 3600.0
 
 
-#: At most one VM per GPU type makes room for a larger one in this time: there may be no larger one.
+#: At most one VM per GPU type is released for a larger one in this time: a larger one may not be available.
 _REPLACE_INTERVAL_S = 600.0
-#: A boot that no one waits for is stopped after this time: an author who cancels may submit again at once.
+#: A boot without waiting submissions is stopped after this time: an author who cancels may submit again soon.
 _UNWANTED_BOOT_S = 10.0
-#: How many submissions at the front of a queue are notified of every try during a shortage.
+#: How many submissions at the front of a queue are notified of every request during a shortage.
 _NOTIFIED_EVERY_TRY = 100
 
 
 class Autoscaler:
-    """Provisions VMs of every GPU type within the operator's limit on their number."""
+    """The autoscaler: provisions VMs of every GPU type, within the operator's limit on their number."""
 
     def __init__(
         self,
@@ -72,11 +72,11 @@ class Autoscaler:
         self._states: dict[str, ProvisioningState] = {}
 
     def restore(self, records: Mapping[str, str]) -> None:
-        """Continue with the circuit breakers that the store has, by GPU type."""
+        """Restore the circuit breakers, by GPU type, that were stored before a restart."""
         self._states = {state.gpu: state for state in self._breakers.restore(records)}
 
     def scale(self, now: float) -> None:
-        """Provision VMs for queued submissions, and in advance where the policy predicts arrivals."""
+        """Provision VMs for queued submissions, and in advance if the policy predicts arrivals."""
         for failure in self._pool.take_boot_failures():
             self._record_failure(failure, now)
         for gpu in self._submissions.queued_gpus():
@@ -113,21 +113,21 @@ class Autoscaler:
         return [problem for problem in found if problem is not None]
 
     def reset(self, gpu: str) -> None:
-        """Close the circuit breaker of a GPU type, and request a VM at once if one is needed."""
+        """Close the circuit breaker of a GPU type, and request a VM immediately if one is needed."""
         state = self._state(gpu)
         state.reset()
         self._breakers.save(state)
 
     def provisions_for_another(self, gpu: str) -> bool:
-        """Return whether one more submission for this GPU type would make it provision a VM."""
+        """Return whether one more submission for this GPU type would cause a VM to be provisioned."""
         return self._is_worth_a_vm(gpu, len(self._submissions.queue(gpu)) + 1)
 
     def next_gpu_count(self, gpu: str) -> int:
-        """Return how many GPUs the next VM would have if one more submission waited for it."""
+        """Return how many GPUs the next VM would have if one more submission were queued."""
         return self._by_price(gpu, len(self._submissions.queue(gpu)) + 1)[0]
 
     def record_success(self, vm: VMInstance) -> None:
-        """Note that a VM took a submission: VMs of its GPU type work."""
+        """Record that a VM took a submission, so VMs of its GPU type work."""
         state = self._state(vm.gpu)
         if state.is_troubled:
             state.record_success(vm.created_at)
@@ -181,10 +181,10 @@ class Autoscaler:
                 return
 
     def _gives_up(self, state: ProvisioningState, now: float) -> bool:
-        """Tell queued submissions why they wait; complete those that wait in vain.
+        """Report to queued submissions why they wait, and fail those that cannot get a VM.
 
-        A VM that boots or is ready serves them all, so that none waits in vain. Returns whether the circuit
-        breaker is open.
+        If a VM is booting or ready, it serves them all and none fails. Returns whether the circuit breaker is
+        open.
         """
         gpu, is_open = state.gpu, state.is_open(now)
         self._note_started(state)
@@ -209,7 +209,7 @@ class Autoscaler:
                     state.record_start(pooled.vm.created_at)
 
     def _report_shortage(self, shortage: Shortage, gpu: str, now: float) -> None:
-        """Tell every queued submission once why it waits, and the first ones about every try."""
+        """Report the shortage to every queued submission once, and every new request to the first ones."""
         queue, is_new_try = self._submissions.queue(gpu), shortage.notified_tries != shortage.tries
         if not is_new_try and len(queue) == len(shortage.notified):
             return
@@ -252,13 +252,13 @@ class Autoscaler:
     def _is_worth_a_vm(self, gpu: str, queued: int) -> bool:
         """Return whether another VM would serve the last of `queued` submissions sooner than the others."""
         if len(self._pool) >= self._max_vms():
-            # Only for a GPU type without a VM, which an idle VM of another type can make room for.
+            # Only for a GPU type without a VM, because an idle VM of another type can be released for it.
             return not self._pool.serves(gpu)
         slots, boots_of_work = self._slots(gpu), self._boots_of_work(gpu, queued)
         return not slots or boots_of_work > slots
 
     def _slots(self, gpu: str) -> int:
-        """Return how many attempts the VMs with this GPU type can run at once, those that boot included."""
+        """Return how many attempts the VMs with this GPU type can run at once, including booting VMs."""
         return sum(
             pooled.vm.slots - len(pooled.failed_slots)
             for pooled in self._pool.with_gpu(gpu)
@@ -266,9 +266,9 @@ class Autoscaler:
         )
 
     def _boots_of_work(self, gpu: str, queued: int) -> float:
-        """Return the work before the last of `queued` submissions, in units of the time that a boot takes.
+        """Return the work ahead of the last of `queued` submissions, in units of the boot time.
 
-        With as many slots as this, it begins when a VM that is requested now would be ready.
+        With this many slots, it would begin when a VM that is requested now is ready.
         """
         serving = (pooled for pooled in self._pool.with_gpu(gpu) if not pooled.releasing)
         before = queued - 1 + sum(len(pooled.running) for pooled in serving)
@@ -276,13 +276,13 @@ class Autoscaler:
         return before * estimates.task.seconds / max(estimates.boot.seconds, 1e-9)
 
     def _by_price(self, gpu: str, queued: int) -> list[int]:
-        """Return the sizes of VMs, by the price of the slots that the queue would use; larger ones first.
+        """Return the VM sizes, by the price per slot that the queue would use; larger ones first if equal.
 
-        During a shortage, those come last that were not available.
+        During a shortage, sizes that were not available come last.
         """
         short_of = self._state(gpu).short_of
         if short_of.issuperset(self._provider.gpu_counts(gpu)):
-            short_of.clear()  # each was tried: begin again
+            short_of.clear()  # every size was tried: start over
         missing = max(1, math.ceil(self._boots_of_work(gpu, queued)) - self._slots(gpu))
 
         def rank(gpu_count: int) -> tuple[bool, float, int]:
@@ -295,9 +295,10 @@ class Autoscaler:
     # Larger VMs instead of small ones.
 
     def _replace_by_larger(self, gpu: str, now: float) -> None:
-        """Make room for a larger VM if the limit on VMs is reached and the queue would use all of its slots.
+        """Replace a small VM with a larger one if the limit on VMs is reached and the queue would fill it.
 
-        The VM with the fewest slots is drained and released. Then the queue gets the larger one.
+        The VM with the fewest slots is drained and released. Then the larger one is provisioned for the
+        queue.
         """
         if len(self._provider.gpu_counts(gpu)) == 1:
             return
@@ -316,21 +317,21 @@ class Autoscaler:
             self._pool.release(smallest, "making room for a VM with more slots")
 
     def _would_fill_larger(self, small: PooledVM, now: float) -> bool:
-        """Return whether the queue would use every slot of a larger VM in the place of a small one."""
+        """Return whether the queue would use every slot of a larger VM that replaces a small one."""
         gpu, state = small.vm.gpu, self._state(small.vm.gpu)
         largest = max(self._provider.gpu_counts(gpu))
         slots = self._slots(gpu) - small.vm.slots + self._provider.slots(gpu, largest)
         if small.vm.gpu_count == largest or len(self._pool) < self._max_vms() or state.is_troubled:
             return False
         if any(pooled.releasing for pooled in self._pool.all()):
-            return False  # there will be room soon
+            return False  # another VM is already being released
         if self._budget.escrow.shortage("", self._budget.new_vm_usd(gpu, largest)) is not None:
             return False
         is_due = small.draining or now >= state.replace_after
         return is_due and self._boots_of_work(gpu, len(self._submissions.queue(gpu))) >= slots
 
     def _release_spare(self, gpu: str, reason: str) -> None:
-        """Release an idle VM that no submission waits for: of another GPU type, or a spot VM."""
+        """Release an idle VM that no queued submission can use: of another GPU type, or a spot VM."""
         if any(pooled.releasing for pooled in self._pool.all()):
             return  # its slot and its reservation will be free soon
         spare = next((pooled for pooled in self._pool.all() if self._is_spare(pooled, gpu)), None)
@@ -338,7 +339,7 @@ class Autoscaler:
             self._pool.release(spare, reason)
 
     def _is_spare(self, pooled: PooledVM, gpu: str) -> bool:
-        """Return whether an idle VM can make room for one with this GPU type."""
+        """Return whether an idle VM can be released for one with this GPU type."""
         if not pooled.is_free:
             return False
         if pooled.vm.gpu == gpu:
@@ -346,7 +347,7 @@ class Autoscaler:
         return not len(self._submissions.queue(pooled.vm.gpu))
 
     def _provision(self, gpu: str, now: float) -> None:
-        """Provision a VM for the first submission without one, or raise `BudgetExceeded`."""
+        """Provision a VM for the first submission that has none, or raise `BudgetExceeded`."""
         vm_id = self._new_id("vm")
         provisioned_for = self._next_without_vm(gpu)
         gpu_count, escrow_usd = self._reserve(vm_id, gpu)
@@ -374,7 +375,7 @@ class Autoscaler:
         return sizes[-1], self._budget.reserve_new(vm_id, gpu, sizes[-1])
 
     def _chooses_spot(self, gpu: str, gpu_count: int, submission_id: str | None, now: float) -> bool:
-        """Return whether a new VM is to be a spot VM, for the submission that it is provisioned for."""
+        """Return whether the new VM for the first queued submission should be a spot VM."""
         spot = self._budget.spot_billing(gpu, gpu_count)
         active = self._submissions.get(submission_id) if submission_id else None
         if spot is None or (active is not None and active.preempted) or self._needs_on_demand(gpu):
@@ -390,14 +391,14 @@ class Autoscaler:
         )
 
     def _needs_on_demand(self, gpu: str) -> bool:
-        """Return whether a submission waits that runs on no spot VM, and there are only spot VMs."""
+        """Return whether a queued submission must run on demand, and there are only spot VMs."""
         smallest = min(self._provider.gpu_counts(gpu))
         if self._budget.spot_billing(gpu, smallest) is None or not self._submissions.needs_on_demand(gpu):
             return False
         return all(pooled.vm.spot or pooled.releasing for pooled in self._pool.with_gpu(gpu))
 
     def _next_without_vm(self, gpu: str) -> str | None:
-        """Return the first queued submission that no VM is being provisioned for."""
+        """Return the first queued submission for which no VM is being provisioned."""
         served = {pooled.vm.provisioned_for for pooled in self._pool.with_gpu(gpu) if not pooled.releasing}
         return next((item for item in self._submissions.queue(gpu).heads() if item not in served), None)
 
@@ -425,10 +426,10 @@ class Autoscaler:
         at = self._pool.policy(gpu).prewarm_at(now)
         return None if at is None else max(at, state.prewarm_after)
 
-    # Boots that no one waits for.
+    # Boots without waiting submissions.
 
     def _stop_unwanted_boots(self, now: float) -> None:
-        """Release VMs that boot for submissions that no longer wait, where that is cheaper."""
+        """Release VMs that are booting for submissions that no longer wait, if that is cheaper."""
         boots: Counter[str] = Counter()
         for pooled in list(self._pool.booting()):
             if pooled.vm.provisioned_for is None:
@@ -436,7 +437,7 @@ class Autoscaler:
             gpu = pooled.vm.gpu
             if not pooled.vm.spot and self._submissions.needs_on_demand(gpu):
                 continue  # spot VMs do not replace it
-            covered = boots[gpu]  # submissions that the VMs before it have slots for
+            covered = boots[gpu]  # submissions covered by the slots of earlier VMs
             boots[gpu] += pooled.vm.slots
             if covered < len(self._submissions.queue(gpu)):
                 pooled.unwanted_since = None
@@ -446,7 +447,7 @@ class Autoscaler:
                 self._stop_unwanted_boot(pooled, covered, now)
 
     def _stop_unwanted_boot(self, pooled: PooledVM, covered: int, now: float) -> None:
-        """Release a VM that boots, unless keeping it costs no more or the X-ray queue needs it."""
+        """Release a booting VM, unless keeping it costs no more or the X-ray queue needs it."""
         if covered < self._submissions.waits_for(pooled.vm.gpu):
             pooled.unwanted_since = None
         elif self._is_stopping_cheaper(pooled, now):
@@ -466,5 +467,5 @@ class Autoscaler:
 
 
 def _cost_of_draining(pooled: PooledVM) -> tuple[int, int, float]:
-    """Return the order in which VMs make room: fewest slots, fewest attempts, requested last."""
+    """Return the sort key for draining VMs: fewest slots, then fewest attempts, then newest."""
     return pooled.vm.slots, len(pooled.running), -pooled.vm.created_at

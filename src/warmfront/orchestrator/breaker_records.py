@@ -1,8 +1,8 @@
 """The records of circuit breakers in the store, so that a restart does not pay for the same failure again.
 
-A record applies as long as the settings that VMs depend on are the same: an operator who has corrected one
-and restarts the service need not reset the circuit breaker. A failure is recorded just after it; a crash
-before that forgets it.
+A record applies as long as the settings that VMs depend on are the same: an operator who corrects a setting
+and restarts the service does not have to reset the circuit breaker. A failure is recorded shortly after it
+happens, and is forgotten if the service crashes before that.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: The settings that decide what VM is requested, and where.
+#: The settings that determine which VM is requested, and where.
 _SETTINGS_OF_VMS = (
     "provider",
     "dstack_url",
@@ -42,7 +42,7 @@ _SETTINGS_OF_VMS = (
 
 
 class BreakerRecords:
-    """Writes what is known about failures of each GPU type, one write at a time, and restores it."""
+    """The stored failures of each GPU type: written one at a time, and restored after a restart."""
 
     def __init__(self, *, store: Store, tasks: TaskSupervisor, settings: Settings, clock: Clock) -> None:
         self._store = store

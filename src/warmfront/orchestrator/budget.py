@@ -1,4 +1,4 @@
-"""The owner of the budget: reservations, what VMs can cost, what is spent, and the alert at the threshold."""
+"""The owner of the budget: reservations, the possible cost of VMs, the amount spent, and the budget alert."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Sends the budget alert somewhere, such as to a webhook.
+#: Sends the budget alert, such as to a webhook.
 SendAlert = Callable[[dict[str, Any]], Awaitable[None]]
 
-#: How often at most the threshold is checked.
+#: The minimum time between two checks of the threshold.
 _CHECK_INTERVAL_S = 1.0
 
 
 class Budget:
-    """The credits, and what is reserved and spent of them."""
+    """The credits, and how much of them is reserved and spent."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Budget:
         return max(0.0, self._clock.now() - vm.started_at) if vm.started_at is not None else 0.0
 
     def accrued_usd(self, vms: Iterable[VMInstance]) -> Decimal:
-        """Return what these VMs have cost so far."""
+        """Return the cost of these VMs so far."""
         now = self._clock.now()
         return sum((accrued_usd(vm, self.billing_of(vm), now) for vm in vms), start=Decimal(0))
 
@@ -99,19 +99,20 @@ class Budget:
         """Return the most that a VM can cost.
 
         Args:
-            gpu: its GPU type.
-            gpu_count: how many of them it has.
-            age_s: for how long it has been billed.
-            boots: whether it is still to be provisioned.
-            tasks: attempts that it still has to run one after the other, each for as long as it may take.
-            keep_s: how long it is then kept idle; by default the idle timeout.
+            gpu: the GPU type.
+            gpu_count: the number of GPUs.
+            age_s: how long the VM has been billed.
+            boots: whether the VM must still be provisioned.
+            tasks: the number of attempts that it still has to run one after the other, each up to its time
+                limit.
+            keep_s: how long it is kept idle afterwards; by default the idle timeout.
         """
         idle_s = self._settings.idle_timeout_s if keep_s is None else keep_s
         boot_s = self._settings.provision_timeout_s if boots else 0.0
         return self.billing(gpu, gpu_count).cost_usd(age_s + boot_s + self._ahead_s(tasks, idle_s))
 
     def _ahead_s(self, tasks: int, idle_s: float) -> float:
-        """Return how long a VM lives at most, to run `tasks` and be kept idle."""
+        """Return how long a VM lives at most if it runs `tasks` and is then kept idle."""
         return self._settings.task_timeout_s * tasks + idle_s + self._settings.stop_lag_s
 
     def new_vm_usd(self, gpu: str, gpu_count: int = 1) -> Decimal:
@@ -119,7 +120,7 @@ class Budget:
         return self.worst_case_usd(gpu, gpu_count, boots=True)
 
     def one_more_task_usd(self, vm: VMInstance) -> Decimal:
-        """Return the most that a VM can cost if it takes one more task now: others end first."""
+        """Return the most that a VM can cost if it takes one more task now, after those that it runs."""
         ahead_s = self._ahead_s(1, self._settings.idle_timeout_s)
         return self.billing(vm.gpu, vm.gpu_count).cost_usd(self.age_s(vm) + ahead_s)
 
@@ -128,7 +129,7 @@ class Budget:
         return self._added_usd(self.billing_of(vm), self.age_s(vm) + begins_in_s, work_s, vm.slots)
 
     def boot_usd(self, gpu: str, gpu_count: int, boot_s: float) -> Decimal:
-        """Return one slot's share of the boot of a new VM, with a minimum charge where there is one."""
+        """Return one slot's share of the boot of a new VM, including a minimum charge if there is one."""
         slots = self._provider.slots(gpu, gpu_count)
         return (self.billing(gpu, gpu_count).cost_usd(boot_s) / slots).quantize(NANO)
 
@@ -156,16 +157,16 @@ class Budget:
         return vm.reserve(self.escrow.reserved_usd(vm.id))
 
     def shortage(self, vm: VMInstance | None, gpu: str) -> BudgetExceeded | None:
-        """Return why the credits do not cover one more task on a VM, or on a new one; None if they do."""
+        """Return why the credits do not cover one more task on a VM, or on a new VM; None if they do."""
         if vm is None:
             smallest = min(self._provider.gpu_counts(gpu))
             return self.escrow.shortage("", self.new_vm_usd(gpu, smallest))
         return self.escrow.shortage(vm.id, self.one_more_task_usd(vm))
 
-    # The whole.
+    # Status and alert.
 
     def status(self, vms: Iterable[VMInstance]) -> BudgetStatus:
-        """Return how the credits stand, given the live VMs."""
+        """Return how much of the credits is spent, reserved and left, given the live VMs."""
         live_usd = self.accrued_usd(vms)
         escrow = self.escrow
         return BudgetStatus(
@@ -186,7 +187,7 @@ class Budget:
             return
         self._check_after = now + _CHECK_INTERVAL_S
         threshold_usd = self._settings.alert_threshold * self.escrow.credits_usd
-        # Never more is spent than committed, which is known without looking at every VM.
+        # Spending never exceeds the committed amount, which is known without looking at every VM.
         if self.escrow.committed_usd < threshold_usd:
             return
         status = self.status(live_vms())
@@ -195,7 +196,7 @@ class Budget:
             self._tasks.spawn(self._alert(status, now))
 
     async def _alert(self, status: BudgetStatus, now: float) -> None:
-        """Send the alert, once for these credits, across restarts."""
+        """Send the alert, once for these credits, even across restarts."""
         if not await self._store.mark_once(self.alert_mark, now):
             return
         log.warning(

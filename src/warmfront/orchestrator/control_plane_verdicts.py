@@ -1,4 +1,4 @@
-"""Verdicts that no judge has given: for compile errors in the X-ray, cancellations, lost infrastructure."""
+"""Verdicts that the control plane gives itself: X-ray compile errors, cancellations, lost infrastructure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Pub/sub with replay: a subscriber gets a submission's stored events, then new ones, each exactly once.
 
-The store publishes an event after its commit, never before. A subscriber that falls behind is not waited for:
-it continues from the store.
+The store publishes an event after its commit, never before. A subscriber that falls behind does not block the
+others: it continues from the store.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BUFFERED = 256
 
 
 class ChangeNotifier:
-    """Counts changes, for watchers that wait for the next one."""
+    """A counter of changes, for watchers that wait for the next change."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -43,14 +43,15 @@ class ChangeNotifier:
         self._wake()
 
     async def wait_beyond(self, count: int) -> None:
-        """Return when there were more changes than `count`, or when none will follow."""
+        """Wait until there have been more than `count` changes, or no more will follow."""
         while self.count <= count and not self.closed:
             if self._next is None:
                 self._next = asyncio.Event()
             await self._next.wait()
 
     def _wake(self) -> None:
-        # Each asyncio.Event is set once and dropped, so that a watcher that waits again waits for the next.
+        # Each asyncio.Event is set once and dropped, so that a watcher that waits again waits for the next
+        # change.
         if self._next is not None:
             self._next.set()
             self._next = None
@@ -65,7 +66,7 @@ class _Subscriber:
 
 
 class EventBus:
-    """Hands committed events to the subscribers of their submission."""
+    """The pub/sub bus that passes committed events to the subscribers of their submission."""
 
     def __init__(self) -> None:
         self._subscribers: dict[str, set[_Subscriber]] = {}
@@ -73,14 +74,14 @@ class EventBus:
         self.changes = ChangeNotifier()  #: notified of every write of the orchestrator
 
     def publish(self, event: StoredEvent) -> None:
-        """Hand an event to the subscribers of its submission."""
+        """Pass an event to the subscribers of its submission."""
         self.changes.notify()
         for subscriber in self._subscribers.get(event.submission_id, ()):
             subscriber.events.append(event)
             subscriber.wake.set()
 
     def notify(self) -> None:
-        """Tell watchers of the whole service that something changed."""
+        """Notify watchers of the whole service of a change."""
         self.changes.notify()
 
     def close(self) -> None:
@@ -91,7 +92,7 @@ class EventBus:
             subscriber.wake.set()
 
     def subscribe(self, submission_id: str) -> _Subscriber:
-        """Begin to buffer the events of a submission."""
+        """Start to buffer the events of a submission."""
         subscriber = _Subscriber()
         self._subscribers.setdefault(submission_id, set()).add(subscriber)
         return subscriber
@@ -105,7 +106,7 @@ class EventBus:
 
 
 class EventLog:
-    """Streams of events: replayed from the store, then live from the bus."""
+    """The streams of events: replayed from the store, then live from the bus."""
 
     def __init__(self, store: Store, bus: EventBus) -> None:
         self._store = store
@@ -113,7 +114,7 @@ class EventLog:
 
     @property
     def changes(self) -> ChangeNotifier:
-        """Notified whenever something was written."""
+        """The notifier that is called after every write."""
         return self._bus.changes
 
     def close(self) -> None:
@@ -144,7 +145,7 @@ class EventLog:
             self._bus.unsubscribe(submission_id, subscriber)
 
     async def _live(self, subscriber: _Subscriber, after: int) -> AsyncIterator[StoredEvent]:
-        """Yield what is published after the id `after`; return where the buffer has lost events."""
+        """Yield the events that are published after the id `after`; return if the buffer has lost events."""
         while not self._bus.closed:
             await subscriber.wake.wait()
             subscriber.wake.clear()

@@ -25,26 +25,27 @@ class _OwnerQueue:
 
     owner: str
     waiting: deque[str] = field(default_factory=deque)
-    removed: set[str] = field(default_factory=set)  #: still in `waiting`, to be skipped
+    removed: set[str] = field(default_factory=set)  #: items still in `waiting` that must be skipped
     running: int = 0
-    served: int = 0  #: the turn at which the owner was last served
+    served: int = 0  #: the number of the turn in which the owner was last served
 
     def __len__(self) -> int:
         return len(self.waiting) - len(self.removed)
 
 
 class FairQueue:
-    """Items, known by a string, of owners, known by name.
+    """A fair queue of items, which are strings, by the names of their owners.
 
     Args:
-        max_running_per_owner: an owner with this many running items gets no further one; None: no limit.
+        max_running_per_owner: the most running items per owner; None for no limit.
     """
 
     def __init__(self, *, max_running_per_owner: int | None = None) -> None:
         self._max_running = float("inf") if max_running_per_owner is None else max_running_per_owner
         self._owner_of: dict[str, str] = {}
         self._queues: dict[str, _OwnerQueue] = {}
-        # Entries are (running, served, owner); one is stale unless its owner's queue still has these values.
+        # Entries are (running, served, owner). An entry is stale unless its owner's queue still has these
+        # values.
         self._heap: list[tuple[int, int, str]] = []
         self._turn = 0
 
@@ -62,7 +63,7 @@ class FairQueue:
             queue.waiting.remove(item)
         (queue.waiting.appendleft if front else queue.waiting.append)(item)
         self._owner_of[item] = owner
-        if len(queue) == 1:  # otherwise the heap has it already
+        if len(queue) == 1:  # otherwise the heap already has an entry
             self._note(queue)
 
     def pop(self) -> str | None:
@@ -79,7 +80,7 @@ class FairQueue:
         return item
 
     def take(self, item: str) -> None:
-        """Remove an item that waits, out of turn; it counts as running until `done`."""
+        """Remove a waiting item out of turn; it counts as running until `done`."""
         queue = self._queues[self._owner_of[item]]
         self.remove(item)
         self._serve(queue)
@@ -91,17 +92,17 @@ class FairQueue:
         self._note(queue)
 
     def started(self, owner: str) -> None:
-        """Count an item as running that was not taken with `pop`."""
+        """Count an item as running although it was not taken with `pop`."""
         queue = self._of_owner(owner)
         queue.running += 1
         self._note(queue)
 
     def done(self, owner: str) -> None:
-        """Count one running item less."""
+        """Count one running item as finished."""
         queue = self._queues[owner]
         queue.running -= 1
         if not queue.running and not len(queue):
-            del self._queues[owner]  # an owner without items is first when the next one arrives
+            del self._queues[owner]  # an owner without items is served first when the next one arrives
             return
         self._note(queue)
 
@@ -127,7 +128,7 @@ class FairQueue:
             yield from (item for item in rank if item in self._owner_of)
 
     def position(self, owner: str, *, item: str | None = None) -> int:
-        """Return about how many items are served before this one, or before a new one of this owner."""
+        """Estimate how many items are served before this one, or before a new item of this owner."""
         queue = self._queues.get(owner)
         ahead = 0 if queue is None else len(queue)
         if item is not None and queue is not None and item in queue.waiting:
@@ -146,7 +147,8 @@ class FairQueue:
             running, served, owner = self._heap[0]
             queue = self._queues.get(owner)
             if queue is not None and queue.running == running and queue.served == served and len(queue):
-                # The owner with the fewest running items is first: if it has too many, so have all others.
+                # The first owner has the fewest running items: if it has reached the limit, so have all
+                # others.
                 return queue if running < self._max_running else None
             heapq.heappop(self._heap)
         return None

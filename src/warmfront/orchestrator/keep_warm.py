@@ -1,7 +1,7 @@
 """Keep-warm policies: until when an idle VM is kept, and when to provision one in advance.
 
-A policy learns from arrivals and returns times with a reason for users. It provisions, releases and spends
-nothing and reads no clock: the VM pool keeps its decisions within the budget and the paid interval.
+A policy learns from arrivals and returns times, with a reason for users. It does not provision or release VMs
+and does not read a clock. The VM pool keeps its decisions within the budget and the paid interval.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class KeepDecision:
-    """How long an idle VM is kept."""
+    """The decision how long an idle VM is kept."""
 
     until: float  #: when it is released unless it gets a submission
     reason: str  #: one line, shown to users
@@ -32,14 +32,14 @@ class KeepWarmPolicy(Protocol):
         """Record the arrival of a submission that got a VM. Times may be out of order and repeated."""
 
     def decide(self, now: float, vm: VMInstance, *, spare: bool = False) -> KeepDecision:
-        """Decide about a VM that is idle from now on; `spare`: another one is idle too."""
+        """Decide how long to keep a VM that becomes idle now; `spare` if another VM is idle too."""
 
     def prewarm_at(self, now: float) -> float | None:
         """Return when to prewarm a VM; None if no arrival is expected."""
 
 
 class FixedPolicy:
-    """Keep every VM for the same time."""
+    """A policy that keeps every VM for the same time."""
 
     memory = 0
 
@@ -58,11 +58,11 @@ class FixedPolicy:
         )
 
     def prewarm_at(self, now: float) -> float | None:
-        """Return None: it does not prewarm."""
+        """Return None: this policy does not prewarm."""
         del now
         return None
 
 
 def clock_time(at: float) -> str:
-    """Return hours and minutes in UTC, for reasons."""
+    """Format a time as hours and minutes in UTC."""
     return time.strftime("%H:%M UTC", time.gmtime(at))

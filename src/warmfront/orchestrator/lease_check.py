@@ -1,6 +1,6 @@
 """Compare what a listener reports about its VM with what was leased.
 
-A VM that is not what was leased would give wrong results, and bill for them: it never becomes ready.
+A VM that differs from its lease would give wrong results and cost money, so it never becomes ready.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WITHOUT_DEVICES = "cpu"
 #: The toolchain that uses a real GPU.
 _ON_GPU = "rocm"
-#: A driver keeps a part of the memory for itself.
+#: The driver reserves a part of the memory.
 _MIN_MEMORY_SHARE = 0.9
 
 
@@ -29,9 +29,9 @@ def difference_from_lease(
     """Return how a VM differs from what was leased, as sentences; None if it does not.
 
     Args:
-        health: what its listener reports.
+        health: the report of its listener.
         gpu: the GPU type that was leased.
-        toolchain: the toolchain that its listener was started with; None if the provider does not say.
+        toolchain: the toolchain that its listener was started with; None if the provider does not report it.
         gpu_count: how many GPUs were leased.
     """
     differences = list(_differences(health, gpu, toolchain))
@@ -44,12 +44,12 @@ def difference_from_lease(
 
 
 def other_gpu_of_time(verdict: Mapping[str, Any], *, gpu: str) -> str | None:
-    """Return that a time was taken on another GPU type than requested, as a sentence; None if it was not.
+    """Return a sentence if a time was measured on a different GPU type than requested, otherwise None.
 
-    A leaderboard ranks the times of one GPU type, so a time that was taken on another must not be stored.
+    A leaderboard ranks the times of one GPU type, so a time from another type must not be stored.
 
     Args:
-        verdict: the fields of a verdict; an accepted one names the GPU that its device identified itself as.
+        verdict: the fields of a verdict; an accepted one has the GPU type that its device reported.
         gpu: the GPU type that was requested.
     """
     receipt = verdict.get("receipt")
@@ -78,7 +78,7 @@ def _differences(health: ListenerHealth, gpu: str, toolchain: str | None) -> Ite
 
 
 def _device_differences(devices: tuple[dict[str, Any], ...], leased: Gpu) -> Iterator[str]:
-    """Yield how the devices differ from one GPU of this type; partitions of a GPU count together."""
+    """Yield how the devices differ from a GPU of this type; the partitions of a GPU count as one."""
     others = sorted({str(device.get("arch")) for device in devices} - {leased.arch})
     if others:
         yield f"The VM's GPU is {', '.join(others)}; an {leased.name} is {leased.arch}."

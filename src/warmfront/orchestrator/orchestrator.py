@@ -1,8 +1,8 @@
 """The orchestrator: which submission runs next, on which VM, and how many VMs there are.
 
-One loop decides, in memory and without waiting inside; what a decision leads to happens in background tasks
-that write to the store before they act. The loop wakes on events and deadlines and polls nothing. Three
-objects own the state: `VMPool` the VMs, `SubmissionLifecycle` the submissions, `Budget` the money.
+One loop makes all decisions, in memory and without waiting. Background tasks carry them out, and write to the
+store before they act. The loop wakes on events and deadlines, and does not poll. Three objects own the state:
+`VMPool` the VMs, `SubmissionLifecycle` the submissions, `Budget` the credits.
 docs/architecture/concurrency.md explains what may run when.
 """
 
@@ -52,7 +52,7 @@ log = logging.getLogger(__name__)
 
 #: A cancellation is repeated this often until the submission has its verdict.
 _CANCEL_AGAIN_S = 1.0
-#: How long an orderly stop waits for the end of VMs that do not outlive the service.
+#: How long an orderly stop waits for the end of VMs that cannot outlive the service.
 _STOP_TIMEOUT_S = 30.0
 
 
@@ -63,16 +63,16 @@ class VMOrchestrator:
     """The pool of VMs and the queue of submissions in front of it.
 
     Args:
-        store: where everything is kept; events are published by it.
-        provider: where VMs come from.
-        listeners: how their listeners are called.
-        xray: X-rays a submission's source.
+        store: stores everything, and publishes events.
+        provider: provisions VMs.
+        listeners: the client for the VMs' listeners.
+        xray: makes the X-ray of a submission's source.
         settings: the operator's limits.
-        clock: the time; waiting uses asyncio only, so that a virtual event loop makes it virtual.
+        clock: returns the time. All waiting uses asyncio, so that an event loop with virtual time works.
         token_for: returns the token of a VM's listener.
         new_id: returns an unguessable id with a prefix.
-        send_alert: sends the budget alert; None: it is only logged.
-        sign_receipt: signs the receipt of an ACCEPTED submission; None: it has none.
+        send_alert: sends the budget alert; with None it is only logged.
+        sign_receipt: signs the receipt of an ACCEPTED submission; with None there are no receipts.
         reconcile_interval_s: how often the pool is compared with the provider.
 
     Example:
@@ -176,14 +176,14 @@ class VMOrchestrator:
             interval_s=reconcile_interval_s,
         )
 
-    # Questions.
+    # Queries.
 
     def pool(self) -> list[VMInstance]:
-        """Return every VM that has not ended."""
+        """Return the VMs that have not ended."""
         return self._pool.instances()
 
     def slots(self) -> tuple[int, int]:
-        """Return how many slots of ready VMs judge a submission, and how many there are."""
+        """Return how many slots of ready VMs are in use, and how many there are."""
         return self._pool.slots()
 
     def queue_length(self) -> int:
@@ -212,13 +212,13 @@ class VMOrchestrator:
         return had_problem
 
     def quote(self, gpu: str, owner: str) -> Quote:
-        """Return what a submission of this owner for this GPU type can expect if it is sent now."""
+        """Return the expected wait and cost of a submission of this owner if it is sent now."""
         return self._quotes.quote(gpu, owner)
 
     # Requests.
 
     async def run_xray(self, user: str, make_xray: Callable[[], Awaitable[T]]) -> T:
-        """Make an X-ray that is no submission's, fairly between users and submissions.
+        """Make an X-ray without a submission, in the fair queue with all others.
 
         Raises:
             TooManyXrays: too many requests of this user are waiting.
@@ -228,15 +228,15 @@ class VMOrchestrator:
     async def submit(
         self, new: NewSubmission, *, quotas: Sequence[Quota] = (), caps: DailyCaps | None = None
     ) -> Submission:
-        """Store a submission with its first event; from then on it will get its verdict.
+        """Store a submission with its first event. After that it is guaranteed to get a verdict.
 
         Raises:
             Conflict: its idempotency key was used for a different request.
             QuotaExceeded: a quota of its owner is used up.
-            BudgetExceeded: it does not fit a daily cap.
-            StoreUnavailable: nothing was stored.
+            BudgetExceeded: it would exceed a daily cap.
+            StoreUnavailable: the database is unavailable, and nothing was stored.
         """
-        # Shielded: if the client disconnects in the middle, what is stored must be tracked here too.
+        # Shielded: if the client disconnects in the middle, a stored submission must still be tracked here.
         return await asyncio.shield(asyncio.ensure_future(self._submit(new, quotas, caps)))
 
     async def _submit(
@@ -254,19 +254,19 @@ class VMOrchestrator:
             expected_usd=quote.cost_usd if needs_vm else Decimal(0),
             pays_boot=quote.pays_boot and needs_vm,
         )
-        if event is not None:  # otherwise the same request was stored before
+        if event is not None:  # None if the same request was stored before
             active = ActiveSubmission(submission=submission)
             self._submissions.track(active, new)
             self._xrays.add(active)
         return submission
 
     async def cancel(self, submission_id: str) -> Submission:
-        """Cancel a submission; return when it has its verdict and its sandbox is gone.
+        """Cancel a submission; return when it has its verdict and its sandbox is destroyed.
 
         Raises:
             SubmissionNotFound: there is no such submission.
-            Conflict: it has its verdict already.
-            StoreUnavailable: nothing was done.
+            Conflict: it already has its verdict.
+            StoreUnavailable: the database is unavailable, and the submission is unchanged.
         """
         submission = await self._store.request_cancel(submission_id)
         if submission is None:
@@ -285,7 +285,7 @@ class VMOrchestrator:
     async def _cancel(self, active: ActiveSubmission) -> None:
         active.cancel_requested = True
         if self._submissions.remove_from_queue(active) or self._xrays.remove(active):
-            self._tasks.wake()  # a VM may be booting for it
+            self._tasks.wake()  # a VM may be booting for this submission
             await self._submissions.complete(active, cancelled())
         while not active.done.is_set():
             if active.attempt is not None and active.vm is not None:
@@ -304,7 +304,7 @@ class VMOrchestrator:
     # Start and stop.
 
     async def start(self) -> None:
-        """Continue from the state in the store, reconcile with the provider, and start to decide."""
+        """Continue from the state in the store, reconcile with the provider, and start the decision loop."""
         state = await self._retrying.recovered_state(self._budget.alert_mark, self._policy_memory)
         self._budget.escrow.settled_usd = state.settled_usd
         self._budget.alert_sent = state.alert_sent
@@ -334,14 +334,16 @@ class VMOrchestrator:
         self._tasks.wake()
 
     async def stop(self) -> None:
-        """Stop deciding. VMs that outlive the service keep running and are found again; others are ended.
+        """Stop the decision loop.
 
-        Attempts on VMs that are ended here are interrupted, which does not use up a retry.
+        End the VMs that cannot outlive the service; others run on until the next start.
+
+        Attempts on VMs that end here are interrupted, which does not use up a retry.
         """
         for task in self._loop_tasks:
             task.cancel()
         if not self._provider.vms_outlive_service:
-            with contextlib.suppress(TimeoutError):  # then the next start finds out what has ended
+            with contextlib.suppress(TimeoutError):  # the next start then finds out which VMs have ended
                 async with asyncio.timeout(_STOP_TIMEOUT_S):
                     await self._pool.release_all("the service was stopped", stopping=True)
         await self._tasks.cancel_all()
@@ -351,7 +353,7 @@ class VMOrchestrator:
         await self._pool.release_all(reason)
 
     def _resume(self, active: ActiveSubmission, attempt: AttemptRecord | None) -> None:
-        """Continue a submission in the state that the store has."""
+        """Continue a submission from its stored state."""
         self._submissions.track(active)
         pooled = self._pool.get(attempt.vm_id) if attempt else None
         if ADMIT.allows(active.submission.state):
@@ -372,7 +374,7 @@ class VMOrchestrator:
     # The decision loop.
 
     async def _work(self) -> None:
-        """Decide whenever something changed, and at the next deadline."""
+        """Decide after every change, and at the next deadline."""
         while True:
             await self._tasks.wait(self._next_deadline_s())
             self._decide()

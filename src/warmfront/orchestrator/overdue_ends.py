@@ -1,7 +1,7 @@
-"""Alerts for VMs that do not end: each is billed until an operator ends it in the cloud.
+"""Alert the operator to VMs that do not end: they are billed until the operator ends them in the cloud.
 
-A cloud may refuse a deletion for hours, and dstack then gives up. The ledger runs until the end is confirmed;
-the operator learns which VM it is, what it costs per hour and the command that ends it.
+A cloud may refuse a deletion for hours, until dstack stops trying. The ledger counts the VM's cost until its
+end is confirmed. The alert names the VM, its cost per hour and the command that ends it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VM_NOT_ENDED = "VM_NOT_ENDED"
 
 
 class OverdueEnds:
-    """Tells the operator about VMs whose end is overdue."""
+    """The alerts to the operator about VMs whose end is overdue."""
 
     def __init__(
         self,
@@ -44,13 +44,13 @@ class OverdueEnds:
         self._send_alert = send_alert
 
     def left_s(self, vm: VMInstance) -> float:
-        """Return in how many seconds the end of a VM is overdue: the stop lag after it was requested."""
+        """Return in how many seconds the end of a VM becomes overdue: the stop lag after it was requested."""
         requested_at = vm.release_requested_at
         now = self._clock.now()
         return (now if requested_at is None else requested_at) + self._settings.stop_lag_s - now
 
     def explained(self, vm: VMInstance) -> VMInstance:
-        """Return the VM with what the operator has to do, and with its cost until the next look reserved."""
+        """Return the VM with instructions for the operator, and reserve its cost until the next check."""
         ahead_s = 2 * self._settings.stop_lag_s
         worst_usd = self._budget.billing(vm.gpu, vm.gpu_count).cost_usd(self._budget.age_s(vm) + ahead_s)
         self._budget.escrow.restore(vm.id, max(worst_usd, self._budget.escrow.reserved_usd(vm.id)))
@@ -63,7 +63,7 @@ class OverdueEnds:
         return vm.explain(f"{vm.reason}; {note} at ${rate_usd:.2f} per hour: {command}")
 
     async def alert(self, vm: VMInstance) -> None:
-        """Tell the operator about a VM, in the log and once through the webhook."""
+        """Alert the operator to a VM, in the log and once through the webhook."""
         billing = self._budget.billing_of(vm)
         command = self._provider.end_command(vm.machine_id)
         cost_usd = billing.cost_usd(self._budget.age_s(vm))

@@ -1,9 +1,9 @@
-"""What recently happened to the VMs of one GPU type: a shortage that is waited out, or a circuit breaker.
+"""Recent provisioning failures of one GPU type: a shortage, or an open circuit breaker.
 
 A shortage costs nothing, so submissions wait while VMs are requested with exponential backoff. Any other
-failure may have been billed. If it would repeat, or has repeated, the circuit breaker opens: no VM is
-requested and submissions fail at once, until the operator resets it or a cool-down has passed; then one VM
-is tried.
+failure may have been billed. If such a failure would repeat, or has repeated, the circuit breaker opens: no
+VM is requested and submissions fail immediately. After the operator resets it or a cool-down has passed, one
+VM is tried.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from warmfront.orchestrator.vm_pool import BootFailure
 
-#: After this many consecutive failures that need not repeat, the circuit breaker opens.
+#: After this many consecutive failures that might not repeat, the circuit breaker opens.
 BOOT_TRIES = 3
-#: Linear backoff after a failure to provision: this, times the consecutive failures.
+#: Linear backoff after a failure to provision: this value times the number of consecutive failures.
 _BOOT_BACKOFF_S = 2.0
 #: Exponential backoff during a shortage.
 _FIRST_SHORTAGE_BACKOFF_S = 5.0
 _LONGEST_SHORTAGE_BACKOFF_S = 60.0
-#: The cool-down of the circuit breaker after failures that were billed, and after those that were not;
-#: doubled each time that it opens again.
+#: The cool-down of the circuit breaker after failures that were billed, and after others. It doubles each
+#: time the circuit breaker opens again.
 _COOL_DOWN_S = 600.0
 _FREE_COOL_DOWN_S = 60.0
 _LONGEST_COOL_DOWN_S = 3600.0
@@ -45,7 +45,7 @@ _FREE = frozenset(
 
 @dataclass(kw_only=True)
 class Shortage:
-    """A shortage that is being waited out."""
+    """A shortage during which submissions wait."""
 
     kind: FailureKind
     reason: str
@@ -53,13 +53,13 @@ class Shortage:
     since: float  #: when the first VM that was not available was requested
     tries: int = 0
     retry_at: float = 0.0
-    notified: set[str] = field(default_factory=set)  #: submissions that know about it
-    notified_tries: int = 0  #: the try that they were notified of last
+    notified: set[str] = field(default_factory=set)  #: submissions that were notified
+    notified_tries: int = 0  #: the number of tries at the last notification
 
 
 @dataclass(kw_only=True)
 class Breaker:
-    """A circuit breaker that was opened; after `retry_at` one VM may be tried."""
+    """An open circuit breaker; after `retry_at` one VM may be tried."""
 
     kind: FailureKind
     reason: str
@@ -71,21 +71,21 @@ class Breaker:
 
 @dataclass(kw_only=True)
 class ProvisioningState:
-    """What was recently tried for one GPU type."""
+    """The recent provisioning failures of one GPU type."""
 
     gpu: str
     failures: int = 0  #: consecutive failures that are not shortages
     opened: int = 0  #: how often in a row the circuit breaker opened
     provision_after: float = 0.0
     prewarm_after: float = 0.0
-    replace_after: float = 0.0  #: when a small VM may make room for a larger one
+    replace_after: float = 0.0  #: when a small VM may be released for a larger one
     shortage: Shortage | None = None
     breaker: Breaker | None = None
     short_of: set[int] = field(default_factory=set)  #: sizes of VMs that were not available
 
     @classmethod
     def restored(cls, gpu: str, record: Mapping[str, Any]) -> ProvisioningState:
-        """Return the state that `record` returned in an earlier process."""
+        """Return the state from a `record` of an earlier process."""
         state = cls(gpu=gpu, failures=record.get("failures", 0), opened=record.get("opened", 0))
         if "breaker" in record:
             kind = FailureKind(record["breaker"]["kind"])
@@ -94,7 +94,7 @@ class ProvisioningState:
         return state
 
     def record(self) -> dict[str, Any]:
-        """Return what a restart must not forget: failures that were paid for. Empty if there were none."""
+        """Return the failures that were paid for, to be kept across restarts; empty if there were none."""
         if not self.failures and self.breaker is None:
             return {}
         record: dict[str, Any] = {"failures": self.failures, "opened": self.opened}
@@ -103,12 +103,12 @@ class ProvisioningState:
         return record
 
     def is_open(self, now: float) -> bool:
-        """Return whether the circuit breaker is open: no VM is requested, and none is waited for."""
+        """Return whether the circuit breaker is open, so that no VM is requested and submissions fail."""
         return self.breaker is not None and now < self.breaker.retry_at
 
     @property
     def requests_one_at_a_time(self) -> bool:
-        """Whether to see what becomes of one VM before another is requested."""
+        """Whether to wait for the result of one VM before another is requested."""
         return self.shortage is not None or self.breaker is not None
 
     @property
@@ -128,31 +128,34 @@ class ProvisioningState:
             self._open(failure, now)
 
     def record_start(self, requested_at: float) -> None:
-        """Note that the cloud has started a VM; one that was requested since ends the shortage."""
+        """Record that the cloud started a VM. A VM requested during the shortage ends it."""
         if self.shortage is not None and requested_at > self.shortage.since:
             self.end_shortage()
             self.provision_after = 0.0
 
     def record_success(self, requested_at: float) -> None:
-        """Note that a VM works; only one that was requested since closes the circuit breaker."""
+        """Record that a VM works.
+
+        If it was requested after the failure, forget all failures.
+        """
         cause = self.breaker or self.shortage
         if cause is None or requested_at > cause.since:
             self.reset()
 
     def end_shortage(self) -> None:
-        """Forget the shortage, because there is a VM or because no one waits for one."""
+        """Forget the shortage, because there is a VM or no submission waits for one."""
         self.shortage = None
         self.short_of.clear()
 
     def reset(self) -> None:
-        """Forget all failures: the next VM may be requested at once."""
+        """Forget all failures, so that the next VM may be requested immediately."""
         self.failures = self.opened = 0
         self.shortage = self.breaker = None
         self.short_of.clear()
         self.provision_after = 0.0
 
     def problem(self, now: float) -> ProvisioningProblem | None:
-        """Return why no VM is provisioned now; None if nothing prevents it."""
+        """Return why no VM is being provisioned; None if nothing prevents it."""
         cause = self.breaker or self.shortage
         if cause is None:
             return None

@@ -1,6 +1,6 @@
 """Quotes: the expected wait and cost of a submission before it is sent. A quote reserves nothing.
 
-They are made from estimates of durations per GPU type: exponentially weighted moving averages (EWMA).
+Quotes use estimated durations per GPU type: exponentially weighted moving averages (EWMA).
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 #: How long authors take to submit after they see a quote: the mean of an exponential distribution.
 _MEAN_DECISION_S = 60.0
 
-#: The weight of the newest observation: a handful of observations dominate.
+#: The weight of the newest observation: a handful of recent observations dominate.
 _ALPHA = 0.3
-#: How long an attempt takes until some were observed.
+#: The assumed duration of an attempt before any were observed.
 _INITIAL_TASK_S = 10.0
-#: How long a provider takes to end a VM until some ends were observed.
+#: The assumed time to end a VM before any ends were observed.
 _INITIAL_STOP_S = 15.0
 
 
 @dataclass(kw_only=True)
 class DurationEstimate:
-    """An EWMA of seconds."""
+    """An EWMA of durations in seconds."""
 
     seconds: float  #: the current estimate
     observations: int = 0
@@ -53,7 +53,7 @@ class DurationEstimate:
 
 @dataclass(kw_only=True)
 class DurationEstimates:
-    """How long provisioning, attempts and ends take on one GPU type."""
+    """Estimates of how long provisioning, attempts and ends take on one GPU type."""
 
     boot: DurationEstimate  #: from the request for a VM to the first answer of its listener
     task: DurationEstimate  #: one attempt
@@ -61,12 +61,12 @@ class DurationEstimates:
     by_endpoint: dict[str, DurationEstimate] = field(default_factory=dict)  #: one attempt, by its endpoint
 
     def observe_task(self, endpoint: str, seconds: float) -> None:
-        """Add how long an attempt took."""
+        """Add the duration of an attempt."""
         self.task.observe(seconds)
         self.by_endpoint.setdefault(endpoint, DurationEstimate(seconds=seconds)).observe(seconds)
 
     def task_s(self, endpoint: str) -> float:
-        """Return how long an attempt with this endpoint takes; of any endpoint until one was observed."""
+        """Return how long an attempt with this endpoint takes; for any endpoint if none was observed yet."""
         return self.by_endpoint.get(endpoint, self.task).seconds
 
     @classmethod
@@ -81,19 +81,19 @@ class DurationEstimates:
 
 @dataclass(frozen=True, kw_only=True)
 class Quote:
-    """What a submission can expect if it is sent now."""
+    """The expected wait and cost of a submission that is sent now."""
 
     vm_state: VMStart
-    position: int  #: how many submissions are served first
+    position: int  #: how many submissions are served before it
     wait_s: float
-    cost_usd: Decimal  #: what it would be charged: its attempt, and the boot if it `pays_boot`
-    pays_boot: bool = False  #: a VM would be provisioned for it
+    cost_usd: Decimal  #: the charge: its attempt, and the boot if it `pays_boot`
+    pays_boot: bool = False  #: whether a VM would be provisioned for it
     task_s: float = 0.0  #: how long its attempt takes
-    warm_chance: float = 0.0  #: the probability that a VM is ready if it is sent within the next minutes
+    warm_chance: float = 0.0  #: the probability of a ready VM if it is sent within the next minutes
     shortage: BudgetExceeded | None = None  #: why the credits would not cover it
 
     def for_event(self) -> QueueQuote:
-        """Return the quote as it is shown in events."""
+        """Return the quote in the form used in events."""
         return QueueQuote(
             vm_state=self.vm_state,
             wait_s=round(self.wait_s, 1),
@@ -103,7 +103,7 @@ class Quote:
 
 
 class QuoteCalculator:
-    """Makes quotes from the current state of queue, pool and budget."""
+    """A calculator of quotes from the current state of queue, pool and budget."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class QuoteCalculator:
         self._clock = clock
 
     def quote(self, gpu: str, owner: str) -> Quote:
-        """Return what a submission of this owner for this GPU type can expect."""
+        """Return a quote for a submission of this owner and GPU type."""
         vms = [pooled for pooled in self._pool.with_gpu(gpu) if not pooled.releasing]
         ready = [pooled for pooled in vms if pooled.vm.ready_at is not None]
         position = self._submissions.queue(gpu).position(owner)
@@ -151,7 +151,7 @@ class QuoteCalculator:
         )
 
     def _shortage(self, gpu: str, vms: list[PooledVM]) -> BudgetExceeded | None:
-        """Return why no VM, or without any no new VM, could take one more task; None if one could."""
+        """Return why no VM, or no new VM if there is none, could take one more task; None if one could."""
         if not vms:
             return self._budget.shortage(None, gpu)
         shortages = [self._budget.shortage(pooled.vm, gpu) for pooled in vms]
@@ -159,12 +159,12 @@ class QuoteCalculator:
 
 
 def warm_chance(vms: Iterable[VMInstance], now: float, boot_s: float) -> float:
-    """Return the probability that one of these VMs is ready when the author has decided."""
+    """Return the probability that one of these VMs is ready when the author decides to submit."""
     return max((_ready_chance(vm, now, boot_s) for vm in vms), default=0.0)
 
 
 def _ready_chance(vm: VMInstance, now: float, boot_s: float) -> float:
-    if vm.ready_at is None:  # provisioning: ready for an author who takes longer than the rest of it
+    if vm.ready_at is None:  # provisioning: ready if the author takes longer than the rest of the boot
         return math.exp(-max(0.0, vm.created_at + boot_s - now) / _MEAN_DECISION_S)
     if vm.deadline_at is None:  # busy, and kept for a while afterwards
         return 1.0

@@ -1,7 +1,7 @@
-"""Reconcile our VMs with those that the provider has.
+"""Reconcile our VMs with the provider's.
 
-A VM that only the provider knows is adopted if it accepts our token, and ended otherwise; a VM that only we
-know has ended. The reconciler provisions nothing.
+A VM that only the provider knows is adopted if it accepts our token, and ended otherwise. A VM that only we
+know has ended. The reconciler never provisions a VM.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ log = logging.getLogger(__name__)
 
 #: How often our VMs are compared with the provider's.
 RECONCILE_INTERVAL_S = 60.0
-#: How soon after a failure: an unknown VM costs money.
+#: How soon to retry after a failure: an unknown VM costs money.
 _RETRY_S = 5.0
 
 
 class Reconciler:
-    """Compares the pool with the provider's list of VMs."""
+    """The comparison of the pool with the provider's list of VMs."""
 
     def __init__(
         self,
@@ -59,14 +59,14 @@ class Reconciler:
         self._interval_s = interval_s
 
     async def run(self, *, succeeded: bool) -> None:
-        """Reconcile periodically; `succeeded`: it was done successfully just now."""
+        """Reconcile periodically; `succeeded` if it was just done successfully."""
         while True:
             await asyncio.sleep(self._interval_s if succeeded else _RETRY_S)
             succeeded = await self.reconcile()
             self._tasks.wake()
 
     async def reconcile(self) -> bool:
-        """Resolve every difference; return False if the provider could not be asked."""
+        """Resolve every difference; return False if the provider is unavailable."""
         try:
             leases = {lease.vm_id: lease for lease in await self._provider.leases()}
         except WarmfrontError as error:
@@ -88,7 +88,7 @@ class Reconciler:
     async def _resolve_unknown(self, lease: Lease) -> None:
         """Adopt or end a VM that the provider has and the pool does not."""
         stored = await self._store.get_vm(lease.vm_id)
-        # The list may be older than the VM's end: ask again about this one.
+        # The list may be older than the VM's end, so query this VM again.
         if await self._has_ended(lease.vm_id):
             return
         if self._pool.get(lease.vm_id) is not None or (stored is not None and not stored.state.has_ended):
@@ -108,7 +108,7 @@ class Reconciler:
             self._pool.release(pooled, known if stored else "unknown to this service", failed=True)
 
     def _adopted(self, lease: Lease, stored: VMInstance | None) -> VMInstance:
-        """Return the VM as idle, with its deadline and the reservation for both."""
+        """Return the VM as idle, with a deadline and its reservation."""
         now = self._clock.now()
         if stored is not None:
             vm = stored.adopt(started_at=lease.started_at, address=lease.address, now=now)
@@ -130,7 +130,7 @@ class Reconciler:
         return self._pool.set_deadline(vm.reserve(worst_usd), now)
 
     async def _has_ended(self, vm_id: str) -> bool:
-        """Return whether the VM has ended; True too if the provider cannot be asked, until the next time."""
+        """Return whether the VM has ended; also True if the provider is unavailable, until the next check."""
         try:
             lease = await self._provider.describe(vm_id)
         except WarmfrontError:

@@ -1,8 +1,8 @@
-"""Decide whether a new VM is a spot VM: its price against the risk of losing the work on it.
+"""Decide whether a new VM is a spot VM: weigh its price against the risk of losing the work on it.
 
-A spot VM is cheaper, and the cloud may take it back at any moment. Interruptions are a Poisson process, whose
-rate is learned from our own spot VMs. A submission is interrupted at most once: it then continues on demand.
-docs/costs.md derives the formula. Decisions are made in memory without waiting.
+A spot VM is cheaper, but the cloud may preempt it at any time. Interruptions are modelled as a Poisson
+process, whose rate is learned from our own spot VMs. A submission is interrupted at most once: it is then
+retried on demand. docs/costs.md derives the formula. Decisions are made in memory without waiting.
 """
 
 from __future__ import annotations
@@ -25,27 +25,28 @@ _AVOID_S = 600.0
 
 @dataclass(frozen=True, kw_only=True)
 class SpotTerms:
-    """What a spot VM saves and risks."""
+    """The savings and risks of a spot VM."""
 
-    rate_usd_per_h: float  #: of an on-demand VM
+    rate_usd_per_h: float  #: the rate of an on-demand VM
     spot_rate_usd_per_h: float
     interruptions_per_h: float
-    wait_usd_per_h: float  #: the value of an hour of an author's waiting
+    wait_usd_per_h: float  #: the cost of an hour of an author's waiting
 
     def on_demand_usd(self, busy_s: float) -> float:
-        """Return what it costs to boot an on-demand VM and work on it, `busy_s` in total."""
+        """Return the cost of an on-demand VM that boots and works for `busy_s`."""
         return self.rate_usd_per_h * busy_s / _S_PER_H
 
     def spot_usd(self, busy_s: float) -> float:
-        """Return what the same is expected to cost if it begins on a spot VM.
+        """Return the expected cost of the same work if it begins on a spot VM.
 
-        An interruption loses what was done until then, and all of it is repeated on demand.
+        An interruption loses all work up to then, which is repeated on demand.
         """
         busy_h = busy_s / _S_PER_H
         if not self.interruptions_per_h:
             return self.spot_rate_usd_per_h * busy_h
         survives = math.exp(-self.interruptions_per_h * busy_h)
-        spot_h = (1 - survives) / self.interruptions_per_h  # until the work is done or interrupted
+        # The expected time until the work is done or interrupted.
+        spot_h = (1 - survives) / self.interruptions_per_h
         lost_h = spot_h - busy_h * survives
         repeated_usd = (1 - survives) * self.on_demand_usd(busy_s)
         return self.spot_rate_usd_per_h * spot_h + repeated_usd + self.wait_usd_per_h * lost_h
@@ -57,9 +58,10 @@ class SpotTerms:
 
 @dataclass(kw_only=True)
 class InterruptionRate:
-    """Interruptions per hour of a spot VM: the configured rate, corrected by what was observed.
+    """The interruptions per hour of a spot VM: the configured rate, corrected by observations.
 
-    The mean of a gamma distribution whose prior is the configured rate, worth a day of observations.
+    This is the mean of a gamma distribution. Its prior is the configured rate, with the weight of a day of
+    observations.
     """
 
     configured_per_h: float
@@ -80,7 +82,7 @@ class InterruptionRate:
 
 @dataclass(kw_only=True)
 class SpotPolicy:
-    """AMD_SPOT_POLICY: `spot` and `on-demand` are always the same; `auto` compares expected costs."""
+    """The policy in AMD_SPOT_POLICY: always `spot`, always `on-demand`, or the cheaper one (`auto`)."""
 
     policy: str
     wait_usd_per_h: float
@@ -89,7 +91,7 @@ class SpotPolicy:
 
     @classmethod
     def of(cls, settings: Settings) -> SpotPolicy:
-        """Return the policy of these settings."""
+        """Return the policy for these settings."""
         return cls(
             policy=settings.spot_policy,
             wait_usd_per_h=settings.wait_value_usd_per_h,
@@ -105,7 +107,7 @@ class SpotPolicy:
         busy_s: float,
         now: float,
     ) -> bool:
-        """Return whether a new VM that boots and works for `busy_s` is to be a spot VM."""
+        """Return whether a new VM that boots and works for `busy_s` should be a spot VM."""
         if self.policy != "auto":
             return self.policy == "spot"
         if spot_rate_usd_per_h >= rate_usd_per_h or now < self._avoid_until.get(gpu, 0.0):
@@ -119,5 +121,5 @@ class SpotPolicy:
         return terms.favour_spot(busy_s)
 
     def record_boot_failure(self, gpu: str, now: float) -> None:
-        """Request on-demand VMs for a while: the cloud has no spot VM now."""
+        """Request on-demand VMs for a while, because the cloud has no spot VM."""
         self._avoid_until[gpu] = now + _AVOID_S

@@ -1,6 +1,6 @@
 """The owner of all submissions without a verdict: their queues, their retries and their completion.
 
-It neither chooses the next submission nor knows how an attempt proceeds; it does not know VMs.
+It does not choose the next submission, run attempts or manage VMs.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: How often an attempt that infrastructure lost is repeated.
+#: How often an attempt that was lost to infrastructure is retried.
 RETRIES = 2
-#: Characters of code kept in memory.
+#: How many characters of source are kept in memory.
 _CAPACITY = 8 * 1024 * 1024
 
 
@@ -42,11 +42,11 @@ class ActiveSubmission:
 
     submission: Submission
     attempt: AttemptRecord | None = None  #: its live attempt
-    vm: PooledVM | None = None  #: where that attempt runs
-    lost_attempts: int = 0  #: attempts that infrastructure lost
-    preempted: bool = False  #: a spot VM was taken back from it: it runs on no other one
+    vm: PooledVM | None = None  #: the VM of that attempt
+    lost_attempts: int = 0  #: attempts lost to infrastructure
+    preempted: bool = False  #: its spot VM was preempted, so it must run on demand
     cancel_requested: bool = False
-    done: asyncio.Event = field(default_factory=asyncio.Event)  #: its verdict is stored
+    done: asyncio.Event = field(default_factory=asyncio.Event)  #: set when the verdict is stored
 
     @property
     def id(self) -> str:
@@ -73,7 +73,7 @@ class SubmissionLifecycle:
         self._tasks = tasks
         self._active: dict[str, ActiveSubmission] = {}
         self._queues: dict[str, FairQueue] = {}
-        self._preempted: set[str] = set()  # the active submissions that run on no spot VM
+        self._preempted: set[str] = set()  # the active submissions that must run on demand
         self.sources = SourceCache(store)
 
     def get(self, submission_id: str) -> ActiveSubmission | None:
@@ -81,7 +81,7 @@ class SubmissionLifecycle:
         return self._active.get(submission_id)
 
     def track(self, active: ActiveSubmission, new: NewSubmission | None = None) -> None:
-        """Take ownership of a submission; `new` has its source if it was just created."""
+        """Track a submission; `new` has its source if it was just created."""
         self._active[active.id] = active
         if active.preempted:
             self._preempted.add(active.id)
@@ -98,7 +98,7 @@ class SubmissionLifecycle:
         return queue
 
     def queued_gpus(self) -> list[str]:
-        """Return the GPU types that submissions wait for."""
+        """Return the GPU types for which submissions wait."""
         return [gpu for gpu, queue in self._queues.items() if len(queue)]
 
     def queue_length(self) -> int:
@@ -112,12 +112,12 @@ class SubmissionLifecycle:
         return (self._active[item].submission for rank in ranks for item in rank if item is not None)
 
     def enqueue(self, active: ActiveSubmission, *, front: bool = False) -> None:
-        """Let a submission wait for a VM; `front`: before the others of its owner."""
+        """Queue a submission for a VM; `front` puts it before the others of its owner."""
         self.queue(active.gpu).push(active.owner, active.id, front=front)
         self._tasks.wake()
 
     def dequeue(self, queue: FairQueue, *, spot: bool = False) -> ActiveSubmission:
-        """Take the next submission that runs on such a VM; there is one, and it counts as running."""
+        """Take the next submission that can run on such a VM and count it as running. There must be one."""
         if spot and self._preempted:
             submission_id = next(item for item in queue.heads() if item not in self._preempted)
             queue.take(submission_id)
@@ -128,7 +128,7 @@ class SubmissionLifecycle:
         return self._active[submission_id]
 
     def needs_on_demand(self, gpu: str) -> int:
-        """Return how many submissions for this GPU type wait that run on no spot VM."""
+        """Return how many queued submissions for this GPU type must run on demand."""
         queue = self.queue(gpu)
         return sum(item in queue for item in self._preempted)
 
@@ -137,13 +137,13 @@ class SubmissionLifecycle:
         return self.queue(active.gpu).remove(active.id)
 
     def resume_running(self, active: ActiveSubmission) -> None:
-        """Count a submission as running whose attempt began before a restart."""
+        """Count a submission as running because its attempt began before a restart."""
         self.queue(active.gpu).started(active.owner)
 
     # The end of an attempt.
 
     def finish_attempt(self, active: ActiveSubmission, verdict: str | None) -> None:
-        """Release a submission whose attempt ended with a stored verdict; None: it had one already."""
+        """Release a submission whose attempt ended with a stored verdict; None if it already had one."""
         log.info("submission %s: %s", active.id, verdict or "already completed")
         self.queue(active.gpu).done(active.owner)
         self._release(active)
@@ -152,10 +152,10 @@ class SubmissionLifecycle:
     def requeue(
         self, active: ActiveSubmission, *, interrupted: bool = False, preempted: bool = False
     ) -> None:
-        """Queue a submission again after its attempt was lost, or give up after `RETRIES` losses.
+        """Queue a submission again after its attempt was lost, or fail it after `RETRIES` losses.
 
-        An attempt that was interrupted by an orderly stop does not count as lost, nor one whose spot VM was
-        taken back: that can happen to a submission only once.
+        An attempt that was interrupted by an orderly stop does not count as lost. Neither does one whose spot
+        VM was preempted, which can happen to a submission only once.
         """
         self.queue(active.gpu).done(active.owner)
         active.attempt = active.vm = None
@@ -173,7 +173,7 @@ class SubmissionLifecycle:
         self._tasks.wake()
 
     async def lose_orphan(self, active: ActiveSubmission, attempt: AttemptRecord) -> None:
-        """Queue a submission again whose attempt was on a VM that ended before a restart."""
+        """Queue a submission again because the VM of its attempt ended before a restart."""
         await self._store.lose_orphan(attempt.id, self._clock.now(), "its VM has ended")
         self.resume_running(active)
         self.requeue(active)
@@ -181,17 +181,17 @@ class SubmissionLifecycle:
     # Verdicts of the control plane.
 
     async def complete(self, active: ActiveSubmission, verdict: Failed | Xray) -> None:
-        """Store a verdict that no attempt has given."""
+        """Store a verdict of the control plane."""
         await self._store.complete(active.id, verdict.fields(), self._clock.now())
         self._release(active)
 
     def reject_all(self, gpu: str, verdict: Verdict, error: WarmfrontError) -> None:
-        """Complete every submission that waits for this GPU type, because it cannot get a VM."""
+        """Fail every submission that waits for this GPU type, because it cannot get a VM."""
         for submission_id in self.queue(gpu).drain():
             self._tasks.spawn(self.complete(self._active[submission_id], rejected(verdict, error)))
 
     def reject_older(self, gpu: str, created_before: float, error: WarmfrontError) -> None:
-        """Complete the submissions that have waited too long for this GPU type."""
+        """Fail the submissions that have waited too long for this GPU type."""
         queue = self.queue(gpu)
         for submission_id in list(queue.heads()):
             active = self._active[submission_id]
@@ -199,7 +199,7 @@ class SubmissionLifecycle:
                 self._tasks.spawn(self.complete(active, rejected(Verdict.ERROR, error)))
 
     def waits_for(self, gpu: str) -> int:
-        """Return how many submissions need a VM with this GPU type, in the queue or before their X-ray."""
+        """Return how many submissions need a VM with this GPU type, in the queue or the X-ray queue."""
         return sum(
             active.gpu == gpu
             and active.attempt is None
@@ -209,7 +209,7 @@ class SubmissionLifecycle:
         )
 
     def report_waiting(self, events: Sequence[tuple[str, Waiting]]) -> None:
-        """Add to the events of queued submissions why they wait."""
+        """Add an event to queued submissions that says why they wait."""
         if events:
             self._tasks.spawn(self._report_waiting(events))
 
@@ -226,7 +226,7 @@ class SubmissionLifecycle:
 
 
 class SourceCache:
-    """Code, and the problem's Python source where there is one, by submission."""
+    """The source, and the problem's Python source if there is one, by submission."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""The orchestrator's background tasks and its wake-up: what its owners share instead of callbacks."""
+"""The orchestrator's background tasks and its wake-up, which its parts share instead of callbacks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: A task that survived its cancellation is cancelled again this often.
+#: A task that did not end when it was cancelled is cancelled again at this interval.
 _CANCEL_AGAIN_S = 1.0
 
 
 class TaskSupervisor:
-    """Runs background tasks, and wakes the decision loop when something changed."""
+    """A supervisor that runs background tasks and wakes the decision loop after changes."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
@@ -30,12 +30,12 @@ class TaskSupervisor:
         return task
 
     def wake(self) -> None:
-        """Have the decision loop decide again."""
+        """Make the decision loop decide again."""
         self._wake.set()
 
     async def wait(self, timeout_s: float | None) -> None:
-        """Return after the next `wake`, or after `timeout_s`."""
-        # A timer instead of asyncio.wait_for: this happens thousands of times per second.
+        """Wait until the next `wake`, at most `timeout_s`."""
+        # A timer is cheaper than asyncio.wait_for, and this happens thousands of times per second.
         timer = None
         if timeout_s is not None:
             timer = asyncio.get_running_loop().call_later(timeout_s, self._wake.set)
@@ -50,7 +50,8 @@ class TaskSupervisor:
         while tasks:
             for task in tasks:
                 task.cancel()
-            # Repeatedly: asyncio.wait_for loses a cancellation that arrives in the moment it completes.
+            # Cancel repeatedly: asyncio.wait_for loses a cancellation that arrives at the moment it
+            # completes.
             _, tasks = await asyncio.wait(tasks, timeout=_CANCEL_AGAIN_S)
 
 

@@ -1,7 +1,7 @@
 """Find the next VM to use and the next to release without scanning the pool.
 
-Both indexes are heaps with lazy deletion: an entry is valid only if its VM still has the values that it was
-entered with, so nothing is removed when a VM changes.
+Both indexes are heaps with lazy deletion: an entry is valid only if its VM still has the values of the entry,
+so nothing is removed when a VM changes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 class FreeVMIndex:
     """VMs of one GPU type that can take an attempt.
 
-    Those that work come first, so that the others become idle and are released: the busiest one, then the
-    one with the fewest slots, then the one that has been ready longest.
+    Busy VMs come first, so that the others become idle and are released: the busiest, then the VM with the
+    fewest slots, then the VM that has been ready longest.
     """
 
     def __init__(self) -> None:
@@ -25,13 +25,13 @@ class FreeVMIndex:
         self._vms: dict[str, PooledVM] = {}
 
     def add(self, pooled: PooledVM) -> None:
-        """Enter a VM if it can take an attempt."""
+        """Add a VM if it can take an attempt."""
         if pooled.accepts_attempts:
             self._vms[pooled.vm.id] = pooled
             heapq.heappush(self._heap, self._entry(pooled))
 
     def take(self) -> PooledVM | None:
-        """Remove and return the next VM; enter it again while it can take more."""
+        """Remove and return the next VM; add it again if it can take more attempts."""
         while self._heap:
             entry = heapq.heappop(self._heap)
             pooled = self._vms.get(entry[-1])
@@ -57,7 +57,7 @@ class DeadlineIndex:
         self._vms: dict[str, PooledVM] = {}
 
     def add(self, pooled: PooledVM) -> None:
-        """Enter a VM if it has a deadline."""
+        """Add a VM if it has a deadline."""
         if pooled.vm.deadline_at is not None:
             self._vms[pooled.vm.id] = pooled
             heapq.heappush(self._heap, (pooled.vm.deadline_at, pooled.vm.id))

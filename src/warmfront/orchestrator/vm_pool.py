@@ -1,6 +1,6 @@
-"""The owner of the VMs: provisions, watches, meters and releases them, each in its own tasks.
+"""The owner of the VMs: provisions, monitors, meters and releases them, each in its own tasks.
 
-It does not know queues: which submission runs on a VM, and when another VM is needed, is decided elsewhere.
+Other modules decide which submission runs on a VM, and when another VM is needed.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ _LONGEST_BACKOFF_S = 30.0
 _RELEASE_TIMEOUT_S = 60.0
 #: The cancellation of a boot is repeated this often until it has taken effect.
 _CANCEL_AGAIN_S = 1.0
-#: A listener that was just started is asked this often until it answers, and its provider less often.
+#: A new listener is polled this often until it responds; the provider is asked once per several polls.
 POLL_LISTENER_S = 0.1
 _POLLS_PER_DESCRIPTION = 5
-#: Why a spot VM ended that is lost.
+#: The reason recorded for a spot VM that is lost.
 _PREEMPTED = "the cloud took the spot VM back"
 
 
@@ -65,31 +65,31 @@ class PooledVM:
 
     vm: VMInstance
     running: dict[str, ActiveSubmission] = field(default_factory=dict)  #: by attempt id
-    #: When each attempt began, by attempt id; one that was assigned and is not stored yet has not begun.
+    #: When each attempt began, by attempt id; an assigned attempt has not begun until it is stored.
     begun: dict[str, float] = field(default_factory=dict)
-    failed_slots: frozenset[int] = frozenset()  #: as its listener reported last
-    #: Orders this VM's transitions in the store. Held during a write, never during a request to anyone else.
+    failed_slots: frozenset[int] = frozenset()  #: as last reported by its listener
+    #: Orders this VM's transitions in the store. Held during a write, never during a network request.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    releasing: bool = False  #: its end is decided: it takes no more attempts
-    draining: bool = False  #: it takes no more attempts, and is released when those on it have ended
-    boot: asyncio.Task[None] | None = None  #: provisions it; None if it was ready when it was added
-    phase: Phase | None = None  #: the phase of its boot that was reported last
-    not_asked_until: float = 0.0  #: when its provider last could not be asked about it
-    unwanted_since: float | None = None  #: since when no one waits for its boot
+    releasing: bool = False  #: it is being ended and takes no more attempts
+    draining: bool = False  #: it takes no more attempts, and is released when its attempts have ended
+    boot: asyncio.Task[None] | None = None  #: the task that provisions it; None if it was added ready
+    phase: Phase | None = None  #: the phase of its boot that was last reported
+    not_asked_until: float = 0.0  #: when its provider was last unavailable
+    unwanted_since: float | None = None  #: since when no submission waits for its boot
     overdue: bool = False  #: it has not ended within the stop lag, and no longer counts against the limit
     answered_at: float | None = None  #: when its listener last answered a heartbeat
-    ended: asyncio.Event = field(default_factory=asyncio.Event)  #: its end is confirmed and stored
+    ended: asyncio.Event = field(default_factory=asyncio.Event)  #: set when its end is confirmed and stored
 
     @property
     def accepts_attempts(self) -> bool:
-        """Whether another attempt can be assigned to it now."""
+        """Whether another attempt can be assigned to this VM."""
         used = len(self.running) + len(self.failed_slots)
         ready = self.vm.ready_at is not None and not self.releasing and not self.draining
         return ready and used < self.vm.slots
 
     @property
     def is_free(self) -> bool:
-        """Whether it is ready, runs nothing and is not being released."""
+        """Whether the VM is ready, runs nothing and is not being released."""
         return not self.running and self.accepts_attempts
 
     def free_slot(self) -> int:
@@ -98,7 +98,7 @@ class PooledVM:
         return next(slot for slot in range(self.vm.slots) if slot not in used | self.failed_slots)
 
     def remove(self, attempt_id: str) -> None:
-        """Remove an attempt that ended or was withdrawn: its slot is free."""
+        """Remove an attempt that ended or was withdrawn, which frees its slot."""
         self.running.pop(attempt_id, None)
         self.begun.pop(attempt_id, None)
 
@@ -158,10 +158,10 @@ class VMPool:
         self.deadlines = DeadlineIndex()
         self.spot = SpotPolicy.of(settings)
 
-    # Questions.
+    # Queries.
 
     def __len__(self) -> int:
-        """Return how many VMs count against the limit: all but those that the cloud fails to end."""
+        """Return how many VMs count against the limit: all except those that the cloud fails to end."""
         return len(self._vms) - self._overdue
 
     def get(self, vm_id: str) -> PooledVM | None:
@@ -192,7 +192,7 @@ class VMPool:
         return [pooled.vm for pooled in self._vms.values()]
 
     def slots(self) -> tuple[int, int]:
-        """Return how many slots of ready VMs have an attempt, and how many there are."""
+        """Return how many slots of ready VMs are in use, and how many there are."""
         ready = [pooled for pooled in self._vms.values() if pooled.vm.ready_at and not pooled.releasing]
         return sum(len(pooled.running) for pooled in ready), sum(pooled.vm.slots for pooled in ready)
 
@@ -215,7 +215,7 @@ class VMPool:
         return index
 
     def estimates(self, gpu: str) -> DurationEstimates:
-        """Return what is known about durations on this GPU type."""
+        """Return the estimated durations for this GPU type."""
         estimates = self._estimates.get(gpu)
         if estimates is None:
             estimates = self._estimates[gpu] = DurationEstimates.initial(self._provider.typical_boot_s(gpu))
@@ -233,7 +233,7 @@ class VMPool:
         return policy
 
     def known_gpus(self) -> list[str]:
-        """Return the GPU types that have a policy: those of earlier arrivals."""
+        """Return the GPU types that have a policy, which are those of earlier arrivals."""
         return list(self._policies)
 
     def take_boot_failures(self) -> list[BootFailure]:
@@ -246,13 +246,13 @@ class VMPool:
     # Idle VMs.
 
     def offer(self, pooled: PooledVM) -> None:
-        """Enter a VM into the indexes after it may have become free or got a deadline."""
+        """Add a VM to the indexes after it may have become free or got a deadline."""
         self.free(pooled.vm.gpu).add(pooled)
         self.deadlines.add(pooled)
         self._tasks.wake()
 
     def set_deadline(self, vm: VMInstance, now: float) -> VMInstance:
-        """Return a free VM with its release deadline, reserved for and explained by the keep-warm policy."""
+        """Return a free VM with the keep-warm policy's deadline and reason, and reserve its cost."""
         others = (pooled for pooled in self._vms.values() if pooled.vm.gpu == vm.gpu)
         spare = any(pooled.is_free and pooled.vm.id != vm.id for pooled in others)
         decision = self.policy(vm.gpu).decide(now, vm, spare=spare)
@@ -278,13 +278,13 @@ class VMPool:
     # Provisioning.
 
     def provision(self, vm: VMInstance) -> PooledVM:
-        """Begin to provision a VM whose worst case is reserved."""
+        """Start to provision a VM whose worst case is reserved."""
         pooled = self._add(vm)
         self._begin_boot(pooled, stored=False)
         return pooled
 
     def resume(self, vm: VMInstance) -> PooledVM:
-        """Continue with a VM in the state that the store has."""
+        """Continue with a VM from its stored state."""
         pooled = self._add(vm)
         self._budget.escrow.restore(vm.id, vm.escrow_usd)
         if vm.state is VMState.PROVISIONING:
@@ -324,7 +324,7 @@ class VMPool:
         await self._provision(pooled)
 
     async def _provision(self, pooled: PooledVM) -> None:
-        """Provision a VM until its listener answers, or release it."""
+        """Provision a VM and wait until its listener responds, or release it."""
         vm = pooled.vm
         timeout_s = self._settings.provision_timeout_s
         left_s = vm.created_at + timeout_s - self._clock.now()
@@ -359,7 +359,7 @@ class VMPool:
         return None
 
     def _abandon_boot(self, pooled: PooledVM, error: ProviderError) -> None:
-        """Remove a VM that was neither stored nor requested, because it would not be provisioned."""
+        """Remove a VM that was neither stored nor requested, because provisioning it would fail."""
         vm = pooled.vm
         if pooled.releasing:
             return
@@ -391,7 +391,7 @@ class VMPool:
     async def _fail_boot(
         self, pooled: PooledVM, reason: str, *, hint: str | None = None, kind: FailureKind | None = None
     ) -> None:
-        if pooled.releasing:  # that is why it failed
+        if pooled.releasing:  # it failed because it is being released
             return
         kind = kind or FailureKind.OTHER
         log.warning(
@@ -399,7 +399,8 @@ class VMPool:
         )
         if pooled.vm.spot:
             self.spot.record_boot_failure(pooled.vm.gpu, self._clock.now())
-        # Before its verdict, which the release may lead to. Shortages are reported to the whole queue.
+        # Report it before the release, which may lead to a verdict. Shortages are reported to the whole
+        # queue.
         if pooled.vm.provisioned_for is not None and not kind.is_shortage:
             await self.report_failure(pooled.vm.provisioned_for, pooled.vm, reason)
         self._boot_failures.append(
@@ -416,19 +417,19 @@ class VMPool:
         self._tasks.wake()
 
     async def report_failure(self, submission_id: str, vm: VMInstance, reason: str) -> None:
-        """Add to the events of a queued submission why a VM cannot be used for it."""
+        """Add an event to a queued submission that says why a VM cannot be used for it."""
         event = VMFailed(vm_id=vm.id, reason=reason)
         await self._store.append_event_if_queued(submission_id, event.fields(), self._clock.now())
 
     async def _record_phase(self, pooled: PooledVM, lease: Lease) -> None:
-        """Store where a new VM is, and tell the submission that waits for it."""
+        """Store the phase of a new VM, and report it to the submission that waits for it."""
         if lease.phase is Phase.ENDED:
             raise ProviderError(f"The VM ended during provisioning. {lease.detail}".strip())
         vm = pooled.vm
         if (lease.started_at, lease.address, lease.machine_id) != (vm.started_at, vm.address, vm.machine_id):
             await self._locate(pooled, lease, started_at=lease.started_at, address=lease.address)
         vm = pooled.vm
-        if vm.provisioned_for is None or lease.phase is pooled.phase:  # another part of the lease changed
+        if vm.provisioned_for is None or lease.phase is pooled.phase:  # nothing to report
             return
         pooled.phase = lease.phase
         elapsed_s = self._clock.now() - vm.created_at
@@ -442,12 +443,12 @@ class VMPool:
         await self._store.append_event_if_queued(vm.provisioned_for, event.fields(), self._clock.now())
 
     async def _wait_for_listener(self, pooled: PooledVM) -> None:
-        """Wait until the listener answers, and check that its VM is what was leased."""
+        """Wait until the listener responds, and check its VM against the lease."""
         for poll in itertools.count(1):
             try:
                 health = await self._listeners.heartbeat(pooled.vm)
             except VMUnreachable:
-                # A description takes several times as long as a heartbeat, and would delay the next one.
+                # A health report takes several times as long as a heartbeat, and would delay the next one.
                 if poll % _POLLS_PER_DESCRIPTION == 0 or pooled.vm.address is None:
                     lease = await self._provider.describe(pooled.vm.id)
                     if lease is None or lease.phase is Phase.ENDED:
@@ -480,7 +481,7 @@ class VMPool:
     # Heartbeats.
 
     async def _watch(self, pooled: PooledVM) -> None:
-        """Send heartbeats; a VM that does not answer for too long is lost."""
+        """Send heartbeats; a VM that does not respond for too long is lost."""
         answered_at = self._clock.now()
         while not pooled.releasing:
             try:
@@ -499,7 +500,7 @@ class VMPool:
                 await asyncio.wait_for(pooled.ended.wait(), self._settings.heartbeat_s)
 
     def _note_slots(self, pooled: PooledVM, health: ListenerHealth) -> None:
-        """Record which slots cannot judge; one that judges again may take an attempt."""
+        """Record which slots cannot judge. A slot that recovers can take attempts again."""
         failed = frozenset(slot for slot in health.failed_slots if slot < pooled.vm.slots)
         if failed == pooled.failed_slots:
             return
@@ -509,10 +510,11 @@ class VMPool:
         self.offer(pooled)
 
     async def _is_lost(self, pooled: PooledVM, answered_at: float) -> bool:
-        """Return whether a VM that does not answer is lost.
+        """Return whether a VM that does not respond is lost.
 
-        While the provider cannot be asked, it could neither reopen a tunnel to the VM nor end it. Then the VM
-        is given up only when its watchdog has ended it, or some time after the provider responds again.
+        While the provider is unavailable, it can neither reopen a tunnel to the VM nor end it. Then the VM
+        counts as lost only when its watchdog must have ended it, or some time after the provider responds
+        again.
         """
         lost_after_s = self._settings.lost_after_s
         ended = False
@@ -527,7 +529,7 @@ class VMPool:
         return now - max(answered_at, pooled.not_asked_until) >= lost_after_s
 
     async def has_ended(self, pooled: PooledVM) -> bool:
-        """Return whether the provider confirms that a VM has ended; False if it cannot be asked."""
+        """Return whether the provider confirms that a VM has ended; False if the provider is unavailable."""
         try:
             return await self._ask_whether_ended(pooled)
         except WarmfrontError:
@@ -541,7 +543,7 @@ class VMPool:
         return False
 
     async def update_address(self, pooled: PooledVM, lease: Lease) -> None:
-        """Store a new address: a tunnel that was reopened has another port."""
+        """Store the VM's new address, because a reopened tunnel has another port."""
         if lease.address is not None and lease.address != pooled.vm.address:
             await self._locate(pooled, lease, started_at=pooled.vm.started_at, address=lease.address)
 
@@ -552,12 +554,12 @@ class VMPool:
             pooled.vm = pooled.vm.locate(started_at=started_at, address=address, machine_id=lease.machine_id)
             await self._store.save_vm(pooled.vm)
 
-    # The end.
+    # Release and end.
 
     def release(self, pooled: PooledVM, reason: str, *, failed: bool = False, lost: bool = False) -> None:
-        """End a VM; attempts on it are lost. Releasing it twice is the same as once.
+        """End a VM, which loses the attempts on it. Idempotent.
 
-        A spot VM that was `lost` counts as taken back by the cloud, as dstack decides too.
+        A spot VM that was `lost` counts as preempted, as it does for dstack.
         """
         if pooled.releasing:
             return
@@ -588,16 +590,17 @@ class VMPool:
 
     @staticmethod
     async def _stop_boot(pooled: PooledVM) -> None:
-        """Stop provisioning a VM, which might otherwise request it after its end is confirmed."""
+        """Stop provisioning a VM, so that it is not requested after its end is confirmed."""
         while pooled.boot is not None and not pooled.boot.done():
             pooled.boot.cancel()
-            # Repeatedly: asyncio.wait_for loses a cancellation that arrives in the moment it completes.
+            # Cancel repeatedly: asyncio.wait_for loses a cancellation that arrives at the moment it
+            # completes.
             await asyncio.wait([pooled.boot], timeout=_CANCEL_AGAIN_S)
 
     async def _end(self, pooled: PooledVM) -> None:
-        """Request the end until the provider confirms it, then settle the VM and return its submissions.
+        """Request the end until the provider confirms it, then settle the VM and requeue its submissions.
 
-        Attempts are lost only now: a VM that cannot be reached may still be working, and no submission may
+        Attempts count as lost only after that: an unreachable VM may still be working, and no submission may
         run twice at the same time.
         """
         requested_at = self._clock.now()
@@ -636,9 +639,9 @@ class VMPool:
         pooled.overdue = True
         self._overdue += 1
         await self._explain_overdue(pooled)
-        self._tasks.wake()  # its place is free
+        self._tasks.wake()  # it no longer counts against the limit
         await self._overdue_ends.alert(pooled.vm)
-        # Its listener's watchdog has ended it by then, if it cannot be reached.
+        # By then, the watchdog of an unreachable listener has ended it.
         silence_s = max(0.0, self._settings.watchdog_s - self._settings.stop_lag_s)
         if await self._ends_within(pooled, silence_s):
             return
@@ -659,7 +662,7 @@ class VMPool:
                 await self._store.save_vm(pooled.vm)
 
     async def _return_attempts(self, pooled: PooledVM) -> None:
-        """Queue the submissions on a VM again whose end is overdue: they would wait as long as it."""
+        """Queue the submissions on a VM again, because its end is overdue and they should not wait for it."""
         reason = "its VM was released and has not ended"
         async with pooled.writing:
             lost = [active for active in pooled.running.values() if active.attempt is not None]
@@ -683,21 +686,21 @@ class VMPool:
                 async with asyncio.timeout(_RELEASE_TIMEOUT_S):
                     return await self._provider.release(vm_id)
             except TimeoutError:
-                log.warning("VM %s has not ended after %.0f s; waiting on", vm_id, _RELEASE_TIMEOUT_S)
+                log.warning("VM %s has not ended after %.0f s; still waiting", vm_id, _RELEASE_TIMEOUT_S)
             except Exception as error:  # noqa: BLE001 - a VM that is not ended costs money, whatever failed
                 log.warning("VM %s could not be ended: %r; retrying in %.0f s", vm_id, error, backoff_s)
                 await asyncio.sleep(backoff_s)
                 backoff_s = min(2 * backoff_s, _LONGEST_BACKOFF_S)
 
     def _settle(self, pooled: PooledVM, lease: Lease) -> tuple[VMInstance, list[LedgerEntry]]:
-        """Return the ended VM and its last ledger entries, up to the end that its provider has on record."""
+        """Return the ended VM and its last ledger entries, up to the end that its provider reports."""
         vm = pooled.vm
         ended_at = lease.ended_at if lease.ended_at is not None else self._clock.now()
         if lease.ended_after is not None:
             last_sign_at = max(lease.ended_after, pooled.answered_at or 0.0)
             ended_at = (min(last_sign_at, ended_at) + ended_at) / 2
         elif vm.preempted and not lease.end_confirmed and pooled.answered_at is not None:
-            # Only the heartbeats tell when the cloud took it back: before the first one without an answer.
+            # Only heartbeats show when the cloud preempted it: before the first unanswered one.
             ended_at = min(ended_at, pooled.answered_at + self._settings.heartbeat_s)
         if lease.started_at is not None:
             vm = vm.locate(started_at=lease.started_at, address=vm.address, machine_id=lease.machine_id)
@@ -709,12 +712,12 @@ class VMPool:
     ) -> tuple[VMInstance, list[LedgerEntry]]:
         """Return the VM metered up to the loss of its attempts, and its ledger entries.
 
-        A loss is not the fault of their owners: the pool is charged.
+        A loss is not the owners' fault, so the pool is charged.
         """
         billing, since = self._budget.billing_of(vm), list(pooled.begun.values())
         vm, entries = meter_until(vm, billing, until, busy_since=since)
         if vm.ready_at is not None and until <= vm.ready_at:
-            return vm, entries  # it had ended, unnoticed, before it was ready: no slot has a share
+            return vm, entries  # it ended unnoticed before it was ready, so no slot has a share
         for began_at in since:
             entries += charge_work(vm, billing, began_at, until, submission_id=None, owner=None)
         return vm, entries

@@ -1,8 +1,8 @@
-"""The queue for X-rays, a few at a time and fair between users: of new submissions, and of plain requests.
+"""The queue for X-rays of new submissions and of plain requests: a few at a time, fair between users.
 
-A compiler keeps a core of the service's machine busy, so both kinds wait in one queue, and no user gets all
-of its places. A submission whose source the target's compiler rejects ends here, at no cost. It does not know
-VMs.
+A compiler keeps a core of the service's machine busy, so both kinds wait in one queue, and no user can occupy
+all of its places. A submission whose source the target's compiler rejects ends here, at no cost. This module
+does not use VMs.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ T = TypeVar("T")
 
 #: Concurrent X-rays: each keeps a core busy.
 CONCURRENT_XRAYS = 2
-#: Of one user, so that slow X-rays of one do not delay those of the others.
+#: Concurrent X-rays per user, so that one user's slow X-rays do not delay the others.
 XRAYS_PER_USER = CONCURRENT_XRAYS - 1
-#: Requests of one user that may wait. Submissions are limited by their quotas.
+#: Waiting requests per user. Submissions are limited by their quotas.
 MAX_WAITING_REQUESTS = 8
 
 
 class TooManyXrays(RateLimitExceeded):
-    """The user has as many waiting X-ray requests as are allowed."""
+    """The user has too many waiting X-ray requests."""
 
     def __init__(self) -> None:
         super().__init__(
             f"Too many X-ray requests: at most {MAX_WAITING_REQUESTS} per user may wait.",
-            hint="Wait for the responses of earlier ones.",
+            hint="Wait for the responses to earlier requests.",
         )
 
 
@@ -73,8 +73,8 @@ class XrayQueue:
         self._tasks = tasks
         self._queue = FairQueue(max_running_per_owner=XRAYS_PER_USER)
         self._waiting: dict[str, ActiveSubmission] = {}
-        self._turns: dict[str, asyncio.Future[None]] = {}  # of requests, by their item in the queue
-        self._requests_of: Counter[str] = Counter()  # waiting ones, by user
+        self._turns: dict[str, asyncio.Future[None]] = {}  # the turns of requests, by their item in the queue
+        self._requests_of: Counter[str] = Counter()  # waiting requests, by user
         self._request_numbers = itertools.count(1)
         self._running = 0
 
@@ -87,11 +87,11 @@ class XrayQueue:
         return (self._waiting[item].submission for item in heads if item in self._waiting)
 
     def position(self, owner: str) -> int:
-        """Return about how many X-rays precede a new one of this owner."""
+        """Estimate how many X-rays precede a new one of this owner."""
         return self._queue.position(owner)
 
     def add(self, active: ActiveSubmission) -> None:
-        """Let a submission wait for its X-ray."""
+        """Queue a submission for its X-ray."""
         self._waiting[active.id] = active
         self._queue.push(active.owner, active.id)
         self._tasks.wake()
@@ -107,11 +107,11 @@ class XrayQueue:
             turn = self._turns.get(item)
             if turn is None:
                 self._tasks.spawn(self._admit(self._waiting.pop(item)))
-            elif not turn.done():  # otherwise it was cancelled, and gives its place back itself
+            elif not turn.done():  # a cancelled request releases its place itself
                 turn.set_result(None)
 
     async def run_request(self, user: str, make_xray: Callable[[], Awaitable[T]]) -> T:
-        """Make an X-ray that is no submission's when it is this user's turn; cancelling it frees its place.
+        """Make an X-ray without a submission when it is this user's turn. Cancelling it frees its place.
 
         Raises:
             TooManyXrays: too many requests of this user are waiting.
@@ -134,7 +134,7 @@ class XrayQueue:
         try:
             await turn
         except asyncio.CancelledError:
-            if not self._queue.remove(item):  # its turn had come
+            if not self._queue.remove(item):  # its turn had started
                 self._end(user)
                 self.start_next()
             raise
@@ -145,7 +145,7 @@ class XrayQueue:
                 del self._requests_of[user]
 
     def _end(self, owner: str) -> None:
-        """Give back the place of an X-ray."""
+        """Release the place of an X-ray."""
         self._running -= 1
         self._queue.done(owner)
         self._tasks.wake()
@@ -160,7 +160,7 @@ class XrayQueue:
         if active.submission.endpoint == Endpoint.XRAY:
             await self._submissions.complete(active, xray)
             return
-        # The service does not know a problem that an operator sent: its judge decides what compiles.
+        # The service does not know a problem that an operator sent, so the judge decides what compiles.
         if xray.compiles is False and problem_def is None:
             await self._store.append_event(active.id, xray.fields(), self._clock.now())
             await self._submissions.complete(active, compile_error(xray))
@@ -174,7 +174,7 @@ class XrayQueue:
     async def _run_xray(self, submission: Submission, code: str) -> Xray:
         try:
             return await self._xray(submission, code)
-        except Exception as error:  # a broken X-ray must not cost a submission its verdict
+        except Exception as error:  # a failed X-ray must not prevent a verdict
             log.exception("the X-ray of submission %s failed; continuing without it", submission.id)
             return Xray(
                 arch="",

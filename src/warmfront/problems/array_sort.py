@@ -78,7 +78,7 @@ $$b_0 \le b_1 \le \dots \le b_{n-1}$$
         return (*_TIMED_STYLES, "duplicates", "equal", "extremes", "sorted", "nearly-sorted", "reversed")
 
     def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all
-        """Return random orders of values that use all bits, so that no sort has less work in one of them."""
+        """Return random orders of values that use all bits. All of them are the same work for a sort."""
         return _TIMED_STYLES
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
@@ -101,7 +101,7 @@ $$b_0 \le b_1 \le \dots \le b_{n-1}$$
         return rounding.exact("integers are moved, not computed")
 
     def flops(self, case: Case) -> int:  # noqa: ARG002 - 0 for all sizes
-        """Return 0: sorting needs no floating-point operations."""
+        """Return 0, because sorting needs no floating-point operations."""
         return 0
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:

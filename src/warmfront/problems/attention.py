@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 #: Largest extent of a head.
 MOST_DIMENSIONS = 128
 
-#: How much larger queries are in the style `sharp`, in which few keys have most of the weight.
+#: The factor by which queries are larger in the style `sharp`, in which few keys have most of the weight.
 _SHARP = 4.0
 
 #: Mean of the values of queries and keys in the style `far`, in which the scores are far from zero.
 _FAR = 3.0
 
-#: Rows of scores that the reference has in memory at a time.
+#: Rows of scores that the reference keeps in memory at a time.
 _ROWS = 512
 
 

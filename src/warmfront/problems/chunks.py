@@ -1,7 +1,7 @@
-"""Work on large arrays in parts that fit into a CPU cache, on all CPUs.
+"""Process large arrays in parts that fit into a CPU cache, on all CPUs.
 
-NumPy releases the interpreter lock, and temporary arrays of a few hundred KiB cost no page faults: both
-together make a pass over a large array several times as fast.
+NumPy releases the interpreter lock, and temporary arrays of a few hundred KiB cost no page faults: together,
+this makes a pass over a large array several times as fast.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _Part = TypeVar("_Part")
 
 #: Elements per part.
 CHUNK = 2**17
-#: Elements per part where one thread works with temporary arrays of float64.
+#: Elements per part if one thread works with temporary arrays of float64.
 SMALL_CHUNK = 2**15
 #: Arrays with fewer elements are not divided between threads.
 LARGE = 2**21
@@ -42,7 +42,7 @@ def run_parallel(function: Callable[[_Part], object], parts: Iterable[_Part]) ->
 
 @cache
 def _pool() -> ThreadPoolExecutor | None:
-    """Return the threads of this process; None on one CPU, and where no thread can be started."""
+    """Return the thread pool of this process; None on a single CPU, or if no thread can be started."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only large arrays need it
 
     cpus = len(os.sched_getaffinity(0))

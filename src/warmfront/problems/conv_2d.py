@@ -93,7 +93,7 @@ As in neural networks, the kernel is not flipped (this is a cross-correlation).
         return {"C": (case.size("H"), case.size("W"))}
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:
-        """Correlate the padded image, row after row as one line, with each row of the kernel in float64."""
+        """Correlate the flattened padded image with each row of the kernel, in float64."""
         import numpy as np  # noqa: PLC0415 - NumPy is imported while the compiler runs
 
         height, width = inputs["A"].shape

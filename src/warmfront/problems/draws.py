@@ -1,12 +1,12 @@
 """Styles of random input tensors, each designed to expose a kind of error.
 
-All randomness is from the generator that the caller passes. This module does not import NumPy, because
-problem files are imported before NumPy is.
+All randomness comes from the caller's generator. This module does not import NumPy, because problem files are
+imported before NumPy.
 
 Many styles draw whole numbers that are small enough for sums to be exact in float32 in every order. So a
-single lost or doubled term shows, however long the sum is, and a kernel that guesses the structure of its
-inputs from a few of them is wrong: `sparse` looks like zeros and `outliers` looks like one value, except in a
-few random places.
+single lost or doubled term is detected, however long the sum is. A kernel that guesses the structure of its
+inputs from a few of them gives wrong results: `sparse` looks like zeros and `outliers` looks like one value,
+except in a few random places.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Exponents of two, from the smallest subnormal number to far below one, by dtype.
 _TINY_EXPONENTS = {Dtype.FLOAT32: (-149, -60), Dtype.FLOAT16: (-24, -10)}
 
-#: The `wide` style has magnitudes from 2^-e to 2^e, by dtype; no product of two or sum of them overflows.
+#: The `wide` style has magnitudes from 2^-e to 2^e, by dtype; their sums and products of two do not overflow.
 WIDE_EXPONENT = {Dtype.FLOAT32: 8, Dtype.FLOAT16: 4}
 
 #: Sums of whole numbers up to this magnitude are exact in float32, and finite in float16.
@@ -55,10 +55,10 @@ def draw(
 
     Args:
         style: a name in `STYLES` or `WHOLE_STYLES`.
-        shape: of the tensor.
-        dtype: of the tensor.
+        shape: the shape of the tensor.
+        dtype: the dtype of the tensor.
         rng: the source of all randomness.
-        terms: how many elements an output sums up. Whole numbers are small enough for exact sums.
+        terms: the number of elements in a sum. Whole numbers are small enough for exact sums.
 
     Raises:
         ValueError: There is no such style.
@@ -80,10 +80,10 @@ def draw_factors(
     *,
     terms: int,
 ) -> tuple[Array, Array]:
-    """Draw two tensors whose products are summed up, `terms` at a time.
+    """Draw two tensors whose products are summed, `terms` at a time.
 
-    In styles with a structure only one tensor has it, mostly the larger one, because two sparse tensors have
-    products that are nearly all zero.
+    In styles with a structure, only one tensor has it, usually the larger one, because nearly all products of
+    two sparse tensors are zero.
     """
     if style not in WHOLE_STYLES and style != "wide":
         first, second = (draw(style, shape, dtype, rng) for shape in shapes)
@@ -98,10 +98,10 @@ def draw_factors(
 
 
 def normal(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
-    """Draw values with mean 0 and deviation 1, normally distributed up to 3.4 deviations.
+    """Draw values with mean 0 and standard deviation 1, normally distributed up to 3.4 deviations.
 
-    The sum of four uniform numbers of 16 bits is drawn, which takes a third of the time of exact normal ones.
-    The random factor gives every bit of the values a meaning.
+    Each value is the sum of four uniform 16-bit numbers, which takes a third of the time of exact normal
+    values. The random factor makes every bit of the values significant.
     """
     factor = rng.uniform(0.98, 1.02) * 3**0.5 / 65536.0
 
@@ -118,12 +118,12 @@ def normal(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Ar
 
 
 def whole(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
-    """Draw integers from -4 to 4: sums are exact in every order, so a lost term always shows."""
+    """Draw integers from -4 to 4. Sums are exact in every order, so a lost term is always detected."""
     return _draw_in_parts(lambda count, rng: _integers(-WHOLE, WHOLE, count, rng), shape, dtype, rng)
 
 
 def positive(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
-    """Draw uniform values in [0.5, 1.5): sums grow and nothing cancels."""
+    """Draw uniform values in [0.5, 1.5), so that sums grow and nothing cancels."""
 
     def draw_part(count: int, rng: np.random.Generator) -> Array:
         values = rng.random(count, dtype="float32")
@@ -170,7 +170,7 @@ def wide(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Arra
 
 
 def tiny(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
-    """Draw values of both signs near zero, some subnormal: a kernel with a threshold loses them."""
+    """Draw values of both signs near zero, some subnormal, which a kernel with a threshold loses."""
     low, high = _TINY_EXPONENTS[dtype]
 
     def draw_part(count: int, rng: np.random.Generator) -> Array:
@@ -221,7 +221,7 @@ def sparse(count: int, largest: int, rng: np.random.Generator) -> Array:
 
 
 def outliers(count: int, largest: int, rng: np.random.Generator) -> Array:
-    """Draw one whole number for all elements but a few, sometimes all but one."""
+    """Draw one whole number for all elements except a few, sometimes except one."""
     import numpy as np  # noqa: PLC0415 - as above
 
     common = rng.integers(1, largest, endpoint=True) * rng.choice([-1, 1])
@@ -254,7 +254,7 @@ def _draw_in_parts(
     dtype: Dtype,
     rng: np.random.Generator,
 ) -> Array:
-    """Draw a tensor whose elements are independent; a large one in parts, each with its own generator."""
+    """Draw a tensor with independent elements; draw a large one in parts, each with its own generator."""
     import numpy as np  # noqa: PLC0415 - as above
 
     count = prod(shape)
@@ -272,7 +272,7 @@ def _draw_in_parts(
 
 
 def _integers(low: int, high: int, count: int, rng: np.random.Generator) -> Array:
-    """Draw integers from `low` to `high`, at most 256 different ones, from one random byte each."""
+    """Draw integers from `low` to `high`, at most 256 distinct ones, from one random byte each."""
     words = rng.integers(0, 2**64, -(-count // 8), dtype="uint64")
     values: Array = words.view("uint8")[:count].astype("uint16")
     values *= high - low + 1
@@ -283,7 +283,7 @@ def _integers(low: int, high: int, count: int, rng: np.random.Generator) -> Arra
 
 
 def _few(high: int, rng: np.random.Generator) -> int:
-    """Draw how many places are special: often so few that only reading every element finds them."""
+    """Draw the number of special places, often so few that only reading every element finds them."""
     return _log_uniform(min(high, 4) if rng.random() < OFTEN else high, rng)
 
 
@@ -312,21 +312,21 @@ WHOLE_STYLES: dict[str, WholeDraw] = {
     "steps": steps,
 }
 
-#: Styles with a structure that a mixture of two sets loses, and with it the style's tolerance: the sets have
-#: other centres or values, or the structure is in another factor.
+#: Styles whose structure, and tolerance, a mixture of two sets does not preserve: the sets have different
+#: centres or values, or the structure is in the other factor.
 STRUCTURED_STYLES = frozenset({"equal", "wide", *WHOLE_STYLES})
 
-#: Longest sum of equal values whose roundings, all in the same direction, are allowed for.
+#: The longest sum of equal values for which the tolerance covers roundings that all have the same direction.
 _LONGEST_EQUAL_SUM = 4096
 
-#: Longest sum of values of one sign: beyond it, float32 sums one after the other lose whole terms.
+#: The longest sum of values of one sign: beyond it, sequential float32 sums lose whole terms.
 _LONGEST_POSITIVE_SUM = 2**21
 
 
 def sum_styles(terms: int, dtype: Dtype, *, factors: int = 1) -> tuple[str, ...]:
     """Return the styles for sums of `terms` values, or of products of two `factors`.
 
-    `rounding.sum_of` has the tolerance of each.
+    `rounding.sum_of` returns the tolerance of each.
     """
     styles = ["normal", "whole", "wide"]
     if terms <= _LONGEST_EQUAL_SUM:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: Codes in a 32-bit word, and words and columns that share a scale.
 _PER_WORD, _SCALE_WORDS, _SCALE_COLUMNS = 4, 32, 128
 
-#: The code of NaN; there is no other one.
+#: The only code of NaN.
 _NAN = 0x80
 
 #: Above this many multiplications, float64 on the host is too slow.
@@ -111,7 +111,7 @@ mantissa. A word has four of them, the first in its lowest byte, so that `a` is 
         m, n, words = _extents(case)
         shapes = {"a_scale": (m, _blocks(words)), "b_scale": (_rows(n), _blocks(words))}
         scales = {name: _draw_scales(case.draw, shape, dtype, rng) for name, shape in shapes.items()}
-        # Two sparse matrices have products that are nearly all zero.
+        # Nearly all products of two sparse matrices are zero.
         other = "whole" if case.draw == "sparse" else case.draw
         return {
             "a": _draw_codes(case.draw, (m, words * _PER_WORD), rng),
@@ -147,7 +147,7 @@ mantissa. A word has four of them, the first in its lowest byte, so that `a` is 
         if case.draw in {"whole", "sparse"}:
             return rounding.whole_numbers(dtype)
         unscaled = rounding.sum_of("normal", terms, dtype)
-        # Two scales of at most 1.5, and of positive terms a root mean square of 1.04 squared.
+        # Two scales of at most 1.5; for positive terms, the root mean square of 1.04, squared.
         return Tolerance(
             rtol=16 * rounding.UNIT[dtype]
             + (unscaled.rtol if case.draw == "normal" else terms * rounding.UNIT[dtype]),
@@ -168,7 +168,7 @@ mantissa. A word has four of them, the first in its lowest byte, so that `a` is 
 
 
 def code_values() -> Array:
-    """Return the values of the 256 codes of e4m3 fnuz; that of NaN is NaN."""
+    """Return the values of the 256 codes of e4m3 fnuz; the value of the NaN code is NaN."""
     import numpy as np  # noqa: PLC0415 - as above
 
     codes = np.arange(256)

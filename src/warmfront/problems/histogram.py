@@ -94,7 +94,7 @@ $$h_b = \left|\{(y, x) : I_{yx} = b\}\right|, \qquad 0 \le b < \text{num\_bins}$
         return ("uniform", "tilted", *(_HEAVY_STYLES if is_countable else ()))
 
     def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all dtypes
-        """Return the styles with as much contention as that of the case: only the bins differ."""
+        """Return the styles with the same contention as the case, which differ only in their bins."""
         return {"uniform": ("uniform", "tilted"), "uneven": ("uneven", "lumpy")}.get(case.draw, (case.draw,))
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
@@ -119,7 +119,7 @@ $$h_b = \left|\{(y, x) : I_{yx} = b\}\right|, \qquad 0 \le b < \text{num\_bins}$
         return rounding.exact("counts are integers up to 2^24, which float32 represents exactly")
 
     def flops(self, case: Case) -> int:  # noqa: ARG002 - 0 for all sizes
-        """Return 0: counting needs no floating-point operations."""
+        """Return 0, because counting needs no floating-point operations."""
         return 0
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
@@ -128,7 +128,7 @@ $$h_b = \left|\{(y, x) : I_{yx} = b\}\right|, \qquad 0 \le b < \text{num\_bins}$
 
 
 def _draw(style: str, extents: tuple[int, int], bins: int, rng: np.random.Generator) -> Array:
-    """Draw integers: how often each bin occurs depends on the style, and which bins do, on the seed."""
+    """Draw integers. The style determines how often bins occur, and the seed which bins."""
     if style == "last":
         return rng.integers(bins - 1, bins, extents, dtype="int32")
     if style == "equal":

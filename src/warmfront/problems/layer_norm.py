@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 _EPSILON = 1e-5
 
-#: Means of the `far` inputs, whose deviation is 1. There, E[x^2] - E[x]^2 in float32 is only noise. They are
-#: multiples of a large power of two, so that float32 sums of equal ones are exact: otherwise all roundings of
-#: a sum one after the other can have the same direction.
+#: Means of the `far` inputs, whose standard deviation is 1. For these, E[x^2] - E[x]^2 in float32 is only
+#: noise. They are multiples of a large power of two, so that float32 sums of equal values are exact:
+#: otherwise all roundings of a sequential sum can have the same direction.
 _CENTRES = (4096, 5120, 6144, 7168, 8192, 9216)
 
 #: Random samples smaller than this can have a very small variance, which makes rounding errors large.
 _LEAST_RANDOM = 64
 
-#: Longest sum of equal values whose roundings, all in the same direction, are allowed for.
+#: The longest sum of equal values for which the tolerance covers roundings that all have the same direction.
 _LONGEST_EQUAL_SUM = 4096
 
-#: Styles of a few whole numbers, up to this magnitude, and their longest sum.
+#: Styles with few distinct whole numbers, their largest magnitude, and their longest sum.
 _FEW_VALUES = ("sorted", "sparse", "outliers", "alternating", "steps")
 _LARGEST_WHOLE = 8
 _LONGEST_SUM_OF_FEW = 2**16
@@ -109,7 +109,7 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
         return {"B": Sizes(1, 64), "F": Sizes(1, 32), "D1": Sizes(1, 64), "D2": Sizes(1, 64)}
 
     def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all dtypes
-        """Return the styles whose variance is certain to be large enough for samples of this size."""
+        """Return the styles whose variance is guaranteed to be large enough for samples of this size."""
         n = _sample_size(case)
         styles = ["normal", "positive"]
         if n >= _LEAST_RANDOM:
@@ -121,7 +121,7 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
         return styles
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Draw samples, scale and shift; each `far` sample is around a centre of its own."""
+        """Draw samples, scale and shift; each `far` sample has its own centre."""
         extents = _extents(case)
         if case.draw == "far":
             x = draws.normal(extents, dtype, rng)
@@ -147,7 +147,7 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
         return {"Y": centred / (variance + _EPSILON) ** 0.5 * inputs["gamma"] + inputs["beta"]}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
-        """Return the error of a float32 mean, divided by the deviation, and that of the variance."""
+        """Return the tolerance for the errors of a float32 mean and variance, relative to the deviation."""
         u, n = UNIT[dtype], _sample_size(case)
         if case.draw == "far":
             return _tolerance_far(n, u)
@@ -199,7 +199,7 @@ def _sample_size(case: Case) -> int:
 
 def _tolerance_far(n: int, u: float) -> Tolerance:
     centre = max(_CENTRES)
-    # A random walk of roundings; or, one after the other, every deviation from the centre is rounded off.
+    # Either roundings form a random walk, or a sequential sum rounds off every deviation from the centre.
     mean_error = min(centre * u * (8 + 2 * sqrt(n)), 16 * centre * u + 6 / sqrt(n))
     return Tolerance(
         rtol=4 * u,

@@ -82,7 +82,7 @@ $$y = \begin{cases} x & x > 0 \\ \alpha x & x \le 0 \end{cases}$$
         return {"alpha": Numbers(0.0, 2.0), "n": extents, "m": extents}
 
     def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all
-        """Return every style: a result depends on one element only."""
+        """Return every style, because a result depends on only one element."""
         return draws.ELEMENTWISE_STYLES
 
     def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all

@@ -1,4 +1,4 @@
-"""Matrix multiplication: arithmetic decides the speed, if tiles are reused well."""
+"""Matrix multiplication: compute-bound, if tiles are reused well."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 #: Above this many multiplications, float64 on the host is too slow.
 _FLOAT64_LIMIT = 2**33
 
-#: Up to this many multiplications, threads of a BLAS cost more than they save, most of all on a busy machine.
+#: Up to this many multiplications, BLAS threads cost more than they save, especially on a busy machine.
 _SMALL_LIMIT = 2**24
 
 #: OpenBLAS starts no threads for this many multiplications.
 _SINGLE_THREADED = 2**18
 
-#: Length of the float32 partial sums that are added up in float64.
+#: Length of the float32 partial sums that are added in float64.
 _SLICE = 256
 
 

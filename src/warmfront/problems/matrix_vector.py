@@ -1,4 +1,4 @@
-"""Matrix-vector product: every element of the matrix is read once, so bandwidth decides the speed."""
+"""Matrix-vector product: every element of the matrix is read once, so it is memory-bound."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ $$c_i = \sum_{l=0}^{k-1} A_{il} b_l$$
         ]
 
     def ranges(self, scale: Scale) -> Mapping[str, Range]:
-        """Return short and long rows; the judge redraws sizes that need more work than the published ones."""
+        """Return short and long rows.
+
+        The judge redraws sizes that need more work than the published cases.
+        """
         is_large = scale is Scale.GPU
         return {"m": Sizes(1, 70_000 if is_large else 2000), "k": Sizes(1, 50_000 if is_large else 40_100)}
 
@@ -84,7 +87,7 @@ $$c_i = \sum_{l=0}^{k-1} A_{il} b_l$$
         return {"output_c": (case.size("m"),)}
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the inputs are enough
-        """Compute the result in float64, without copies and without the threads of a BLAS."""
+        """Compute the result in float64, without copies and without BLAS threads."""
         import numpy as np  # noqa: PLC0415 - NumPy is imported while the compiler runs
 
         a, b = inputs["input_a"], inputs["input_b"]

@@ -1,7 +1,7 @@
 """Ranges of the parameters of `solution`, from which the judge draws the hidden sizes of a check.
 
-A range draws a value anywhere, or next to the value of a timed case. The randomness is a `random.Random` from
-the secret seed, because hidden sizes are drawn before NumPy is imported.
+A range draws a value from anywhere, or near the value of a timed case. The generator is a `random.Random`
+with the secret seed, because hidden sizes are drawn before NumPy is imported.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     Value = int | float | tuple[int, ...]
     Values = Mapping[str, Value]
 
-#: Steps between the value of a timed case and a value next to it: 1 to this number, in either direction.
+#: The most steps between the value of a timed case and a value near it, in either direction.
 MAX_OFFSET = 63
 
-#: The number of dimensions of a tensor is at most this.
+#: The most dimensions of a tensor.
 MAX_DIMENSIONS = 8
 
 
@@ -36,17 +36,17 @@ class Sizes:
 
     def __post_init__(self) -> None:
         if not 0 <= self.low <= self.high or self.step < 1:
-            raise BadProblemFile(f"{self} is not a range: needed are 0 <= low <= high and step >= 1")
+            raise BadProblemFile(f"{self} is not a range; required: 0 <= low <= high and step >= 1")
 
     def anywhere(self, random: Random, drawn: Values) -> int:  # noqa: ARG002 - independent of other values
-        """Draw from the whole range, log-uniformly: each power of two is equally likely."""
+        """Draw from the whole range, log-uniformly, so that each power of two is equally likely."""
         steps = _log_uniform(random, 1, (self.high - self.low) // self.step + 1) - 1
         return self.low + self.step * steps
 
     def near(self, timed: Value, random: Random, drawn: Values) -> int:  # noqa: ARG002 - as above
-        """Draw a value next to that of a timed case, which may exceed `high`."""
+        """Draw a value near that of a timed case. It may exceed `high`."""
         if not isinstance(timed, int):
-            raise BadProblemFile(f"a timed case has the value {timed!r} where an integer is needed")
+            raise BadProblemFile(f"a timed case has the value {timed!r}; an integer is required")
         furthest = min(MAX_OFFSET, max(1, timed // (8 * self.step)))
         offset = self.step * random.randint(1, furthest) * random.choice((-1, 1))
         high = max(self.high, timed)
@@ -64,7 +64,7 @@ class Numbers:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high):
-            raise BadProblemFile(f"{self} is not a range: needed are finite numbers with low <= high")
+            raise BadProblemFile(f"{self} is not a range; required: finite numbers with low <= high")
 
     def anywhere(self, random: Random, drawn: Values) -> float:  # noqa: ARG002 - independent of other values
         """Draw uniformly from the range."""
@@ -85,7 +85,7 @@ class Shapes:
     def __post_init__(self) -> None:
         if self.max_elements < 1 or not 1 <= self.dimensions <= MAX_DIMENSIONS:
             raise BadProblemFile(
-                f"{self} is not a range: needed are max_elements >= 1 and 1 to {MAX_DIMENSIONS} dimensions"
+                f"{self} is not a range; required: max_elements >= 1 and 1 to {MAX_DIMENSIONS} dimensions"
             )
 
     def anywhere(self, random: Random, drawn: Values) -> tuple[int, ...]:  # noqa: ARG002 - independent
@@ -98,9 +98,9 @@ class Shapes:
         return tuple(extents)
 
     def near(self, timed: Value, random: Random, drawn: Values) -> tuple[int, ...]:
-        """Draw a shape next to that of a timed case: at least one extent differs."""
+        """Draw a shape near that of a timed case, with at least one different extent."""
         if not isinstance(timed, tuple):
-            raise BadProblemFile(f"a timed case has the value {timed!r} where a shape is needed")
+            raise BadProblemFile(f"a timed case has the value {timed!r}; a shape is required")
         changed = random.randrange(len(timed)) if timed else 0
         return tuple(
             Sizes(1, extent + MAX_OFFSET).near(extent, random, drawn)
@@ -142,12 +142,12 @@ class DimensionIn:
 
 Range = Sizes | Numbers | Shapes | DimensionsOf | DimensionIn
 
-#: The names of the ranges in the messages of a problem in a box.
+#: The names of the ranges in the messages of a sandboxed problem.
 KINDS: dict[str, type[Range]] = {
     kind.__name__: kind for kind in (Sizes, Numbers, Shapes, DimensionsOf, DimensionIn)
 }
 
-#: Probability that a parameter of a case next to a timed one keeps the value of the timed case.
+#: Probability that a parameter of a case near a timed case keeps the value of the timed case.
 KEPT = 0.5
 
 
@@ -160,7 +160,7 @@ def draw_anywhere(ranges: Mapping[str, Range], random: Random) -> dict[str, Valu
 
 
 def draw_near(ranges: Mapping[str, Range], timed: Values, random: Random) -> dict[str, Value]:
-    """Draw the values of a case next to a timed one; at least one size differs."""
+    """Draw the values of a case near a timed case, with at least one different size."""
     sizes = [name for name, bounds in ranges.items() if isinstance(bounds, Sizes | Shapes)]
     changed = random.choice(sizes) if sizes else ""
     drawn: dict[str, Value] = {}
@@ -174,11 +174,11 @@ def check_ranges(ranges: Mapping[str, Range], allowed: Mapping[str, tuple[type[R
     """Validate the ranges of a problem.
 
     Args:
-        ranges: by name of the parameter; none at all are valid as well.
-        allowed: the kinds of ranges that each parameter by value can have.
+        ranges: the ranges by name of the parameter; may be empty.
+        allowed: the kinds of ranges that each parameter passed by value can have.
 
     Raises:
-        BadProblemFile: the ranges are not valid; the message is about the first error.
+        BadProblemFile: the ranges are invalid; the message describes the first error.
     """
     if not ranges:
         return
@@ -197,7 +197,7 @@ def check_ranges(ranges: Mapping[str, Range], allowed: Mapping[str, tuple[type[R
 
 
 def _in_order(ranges: Mapping[str, Range]) -> list[str]:
-    """Return the names, those that depend on a shape last; otherwise in the order of the problem."""
+    """Return the names in the problem's order, but those that depend on a shape last."""
     return sorted(ranges, key=lambda name: isinstance(ranges[name], DimensionsOf | DimensionIn))
 
 

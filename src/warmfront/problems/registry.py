@@ -1,6 +1,6 @@
 """Registry of problems: the modules of this package, and the operator's files in WARMFRONT_PROBLEMS.
 
-The problem `leaky-relu` is in `leaky_relu.py`, so that getting one problem imports only its module. Files in
+The problem `leaky-relu` is in `leaky_relu.py`, so getting one problem imports only its module. Files in
 WARMFRONT_PROBLEMS are trusted code; a problem file that comes with a submission is never loaded here.
 """
 
@@ -57,7 +57,7 @@ def all_problems() -> list[Problem]:
 
 
 def operator_files() -> list[Path]:
-    """Return the files of the operator's problems, to copy them to VMs. Imports nothing."""
+    """Return the files of the operator's problems, to copy them to VMs, without importing them."""
     return [path for directory in _operator_directories() for path in _problem_files(directory)]
 
 
@@ -80,7 +80,7 @@ def _did_you_mean(name: str, known: list[str]) -> str:
 
 
 def _files_by_slug() -> Mapping[str, Path]:
-    """Return the file of each problem by slug, ours before the operator's. Imports nothing."""
+    """Return the file of each problem by slug, built-in problems first, without importing them."""
     files: dict[str, Path] = {}
     for directory in (_PACKAGE, *_operator_directories()):
         for path in _problem_files(directory):

@@ -1,4 +1,4 @@
-"""ReLU: the simplest activation; bandwidth decides the speed."""
+"""ReLU: the simplest activation, and memory-bound."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Relu(Problem):
-    """Replace negative values by zero."""
+    """Replace negative values with zero."""
 
     slug = "relu"
     title = "ReLU"
@@ -39,8 +39,9 @@ $$y = \max(x, 0)$$
 
 **Constraints**
 
-- $n, m \ge 1$ are any numbers, and so is their product. - Values are finite. Some are subnormal, and some are
-positive or negative zeros. A zero in $y$ may have either sign.
+- $n, m \ge 1$ are any numbers, and so is their product.
+- Values are finite. Some are subnormal, and some are positive or negative zeros. A zero in $y$ may have
+  either sign.
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
@@ -63,7 +64,7 @@ positive or negative zeros. A zero in $y$ may have either sign.
         return {"n": extents, "m": extents}
 
     def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all
-        """Return every style: a result depends on one element only."""
+        """Return every style, because a result depends on only one element."""
         return draws.ELEMENTWISE_STYLES
 
     def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all
@@ -79,7 +80,7 @@ positive or negative zeros. A zero in $y$ may have either sign.
         return {"output": _shape(case)}
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the input is enough
-        """Compute the result; it is exact. The bits of a negative number are those of a negative integer."""
+        """Compute the exact result. The bits of a negative float, as an integer, are negative too."""
         x = inputs["input"]
         return {"output": x.view(f"int{8 * x.itemsize}").clip(min=0).view(x.dtype)}
 

@@ -1,7 +1,6 @@
 """The revision of a problem: a hash of the source that defines it.
 
-Two receipts with the same revision and release of Warmfront were judged by the same sizes, reference and
-tolerances.
+Two receipts with the same revision and release of Warmfront used the same sizes, reference and tolerances.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tolerances with their reasons: the largest error that a correct kernel can have.
 
 Rounding changes a value by at most a factor of `u`, the unit roundoff. Each function below covers one kind of
-computation. Sums are expected to be computed in float32, also for float16 tensors.
+computation. Sums are expected to be computed in float32, even for float16 tensors.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def random_sum(terms: int, dtype: Dtype) -> Tolerance:
 
 
 def positive_sum(terms: int, dtype: Dtype) -> Tolerance:
-    """Return the tolerance for a sum of `terms` random values of one sign: errors form a random walk."""
+    """Return the tolerance for a sum of `terms` random values of one sign. Errors form a random walk."""
     return Tolerance(
         rtol=4 * UNIT[dtype] + UNIT[Dtype.FLOAT32] * (32 + 2 * sqrt(terms)),
         atol=0.0,
@@ -66,7 +66,7 @@ def positive_sum(terms: int, dtype: Dtype) -> Tolerance:
 
 
 def equal_sum(terms: int, dtype: Dtype) -> Tolerance:
-    """Return the tolerance for a sum of `terms` equal values: all roundings can have the same direction."""
+    """Return the tolerance for a sum of `terms` equal values. All roundings can have the same direction."""
     return Tolerance(
         rtol=4 * UNIT[dtype] + UNIT[Dtype.FLOAT32] * (16 + terms),
         atol=0.0,
@@ -78,7 +78,7 @@ def wide_sum(terms: int, dtype: Dtype) -> Tolerance:
     """Return the tolerance for a sum of `wide` values, or of products of `wide` and `normal` ones.
 
     The derivation is that of `random_sum`, with the root mean square of a log-uniform magnitude as the
-    deviation. The largest terms exceed it less than those of a product of two normal ones.
+    standard deviation. The largest terms exceed it by less than those of a product of two normal values.
     """
     exponent = WIDE_EXPONENT[dtype]
     deviation = 2.0**exponent / sqrt(4 * exponent * log(2))

@@ -36,11 +36,11 @@ _FAR = 1e4
 #: Magnitude of the `spread` inputs.
 _SPREAD = 20.0
 
-#: Styles of a few whole numbers, up to this magnitude.
+#: Styles with few distinct whole numbers, and their largest magnitude.
 _FEW_VALUES = ("sorted", "sparse", "outliers", "alternating", "steps")
 _LARGEST_WHOLE = 8
 
-#: Longest sum of equal weights whose roundings, all in the same direction, are allowed for.
+#: The longest sum of equal weights for which the tolerance covers roundings that all have the same direction.
 _LONGEST_EQUAL_SUM = 4096
 
 
@@ -80,7 +80,7 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Return every dimension of tensors with one to four, and values that overflow."""
+        """Return every dimension of tensors with one to four dimensions, and values that overflow."""
         return [
             _case((1,), 0, "one element"),
             _case((1025,), 0, "just over a large block, all equal", draw="equal"),
@@ -95,7 +95,7 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
         ]
 
     def ranges(self, scale: Scale) -> Mapping[str, Range]:
-        """Return shapes of one to four dimensions, each of which is normalised."""
+        """Return shapes of one to four dimensions, with any of them as `dim`."""
         shapes = Shapes(2**25 if scale is Scale.GPU else 128_000)
         return {"shape": shapes, "dim": DimensionIn("shape"), "ndim": DimensionsOf("shape")}
 
@@ -105,14 +105,17 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
         return ("normal", "positive", "far", "wide", "spread", "equal", "tiny", *few_values)
 
     def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:
-        """Return the styles whose weights are neither zero nor subnormal: exp takes the same time for all."""
+        """Return the styles whose weights are neither zero nor subnormal.
+
+        So exp takes the same time for all.
+        """
         return [style for style in self.styles(case, dtype) if style not in {"wide", "tiny", "sorted"}]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
         """Draw one tensor.
 
-        Each slice of `far` is around a centre of its own. Values of `wide` and of `spread` are uniform, and
-        only the weights of `wide` can vanish.
+        Each slice of `far` has its own centre. Values of `wide` and `spread` are uniform, and only the
+        weights of `wide` can become zero.
         """
         extents, dim = case.shape("shape"), case.size("dim")
         if case.draw in {"wide", "spread"}:

@@ -1,6 +1,6 @@
 """Interface of a problem: signature, cases, inputs, reference, tolerances, FLOPs and bytes.
 
-A problem file defines one subclass of `Problem`. Nothing here compiles or runs a kernel.
+A problem file defines one subclass of `Problem`. This module does not compile or run kernels.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Dtype(StrEnum):
-    """Element types of tensors. The values are also NumPy's names."""
+    """The element types of tensors. The values are NumPy's names."""
 
     FLOAT32 = "float32"
     FLOAT16 = "float16"
@@ -45,14 +45,14 @@ class Dtype(StrEnum):
 
 
 class Scale(StrEnum):
-    """The machine that a case is sized for."""
+    """The kind of machine for which a case is sized."""
 
     CPU = "cpu"  #: a whole check takes less than a second on two cores
     GPU = "gpu"  #: large enough to keep an MI300X busy
 
 
 class Difficulty(StrEnum):
-    """How difficult a correct solution is."""
+    """The difficulty of a correct solution."""
 
     EASY = "easy"
     MEDIUM = "medium"
@@ -121,7 +121,7 @@ def shape(name: str) -> Parameter:
 
 @dataclass(frozen=True, kw_only=True)
 class Tolerance:
-    """An output is correct where `|output - reference| <= atol + rtol * |reference|`."""
+    """The tolerance of an output: `|output - reference| <= atol + rtol * |reference|`."""
 
     rtol: float
     atol: float
@@ -136,7 +136,7 @@ class Case:
     #: The value of every SCALAR, SIZE and SHAPE parameter, by name.
     values: Mapping[str, int | float | tuple[int, ...]]
     draw: str = "normal"  #: the style of the inputs
-    benchmark: bool = False  #: timed as well as checked
+    benchmark: bool = False  #: whether the case is also timed
     note: str = ""  #: the error that this case exposes
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -174,7 +174,7 @@ class Problem(ABC):
     statement: ClassVar[str]  #: Markdown, with the formula
     dtypes: ClassVar[tuple[Dtype, ...]] = (Dtype.FLOAT32,)  #: the first is the default
     aliases: ClassVar[tuple[str, ...]] = ()
-    definition: str = ""  #: its Python source, if it did not come from a module
+    definition: str = ""  #: its Python source, if it is not from a module
 
     @abstractmethod
     def cases(self, scale: Scale) -> Sequence[Case]:
@@ -183,15 +183,15 @@ class Problem(ABC):
     def ranges(self, scale: Scale) -> Mapping[str, Range]:  # noqa: ARG002 - for subclasses
         """Return the range of every SCALAR, SIZE and SHAPE parameter, from which hidden sizes are drawn.
 
-        The default is none, and then the problem has no hidden cases.
+        By default there are none, and the problem has no hidden cases.
         """
         return {}
 
     def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - for subclasses
         """Return the styles that `inputs` and `tolerance` support as `case.draw` for these sizes.
 
-        Hidden cases have one of them, drawn from the secret seed. The default is none: then every case keeps
-        its own style.
+        Each hidden case has one of them, drawn from the secret seed. By default there are none, and every
+        case keeps its own style.
         """
         return ()
 
@@ -217,7 +217,7 @@ class Problem(ABC):
 
     @abstractmethod
     def flops(self, case: Case) -> int:
-        """Return the floating-point operations that the case needs, or 0 if they do not matter."""
+        """Return the number of floating-point operations that the case needs, or 0 if it does not matter."""
 
     @abstractmethod
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
@@ -241,7 +241,7 @@ class Problem(ABC):
         }
 
     def starter(self, dtype: Dtype) -> str:
-        """Return code to start from: it compiles and launches an empty kernel, so its result is wrong."""
+        """Return code to start from, which compiles and launches an empty kernel, so its result is wrong."""
         kernel = self.slug.replace("-", "_") + "_kernel"
         parameters = ", ".join(p.c_declaration(dtype) for p in self.signature)
         arguments = ", ".join(p.name for p in self.signature)
@@ -290,7 +290,7 @@ def check_problem(problem: Problem, *, slug: str) -> None:
     """Validate a problem.
 
     Raises:
-        BadProblemFile: The problem is not valid; the message is about the first error.
+        BadProblemFile: The problem is invalid; the message describes the first error.
     """
     missing = [name for name in _REQUIRED if not getattr(problem, name, None)]
     if missing:

@@ -64,7 +64,7 @@ where $j$ runs along dimension `dim`, of extent $s$, for every position in the o
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Return every dimension of tensors with one to four, with short and long sums."""
+        """Return every dimension of tensors with one to four dimensions, with short and long sums."""
         return [
             _case((1,), 0, "one element"),
             _case((1025,), 0, "just over a large block, all equal", draw="equal"),
@@ -79,7 +79,7 @@ where $j$ runs along dimension `dim`, of extent $s$, for every position in the o
         ]
 
     def ranges(self, scale: Scale) -> Mapping[str, Range]:
-        """Return shapes of one to four dimensions, each of which is summed over."""
+        """Return shapes of one to four dimensions, with any of them as `dim`."""
         shapes = Shapes(2**26 if scale is Scale.GPU else 600_000)
         return {"shape": shapes, "dim": DimensionIn("shape"), "ndim": DimensionsOf("shape")}
 

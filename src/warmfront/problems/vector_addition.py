@@ -1,4 +1,4 @@
-"""Vector addition: the usual first kernel; bandwidth decides the speed."""
+"""Vector addition: the usual first kernel, and memory-bound."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ $$c_i = a_i + b_i, \qquad 0 \le i < n$$
         return {"n": Sizes(1, 2**26 + 64 if scale is Scale.GPU else 1_100_000)}
 
     def styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all
-        """Return every style: a result depends on two elements only."""
+        """Return every style, because a result depends on only two elements."""
         return draws.ELEMENTWISE_STYLES
 
     def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:
-        """Return the styles without subnormal numbers, which take a CPU longer."""
+        """Return the styles without subnormal numbers, which are slower on a CPU."""
         return [style for style in self.styles(case, dtype) if style != "tiny"]
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:

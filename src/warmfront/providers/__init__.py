@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 def open_provider(settings: Settings, clock: Clock, *, ownership: Ownership) -> Provider:
-    """Open the provider that the settings name, for the service with this owner id.
+    """Open the configured provider, for the service with this owner id.
 
     Raises:
-        BadSetting: There is no such provider, its settings are incomplete (such as the minimum reservation of
-            a backend that has one), or the image of VMs has no digest and WARMFRONT_REQUIRE_DIGESTS is not
+        BadSetting: There is no such provider; its settings are incomplete, such as the minimum reservation of
+            a backend that has one; or the image of VMs has no digest and WARMFRONT_REQUIRE_DIGESTS is not
             false.
         DstackMissing: The dstack provider is set, and dstack's client is not installed.
-        DstackDenied: The dstack server rejects the token. One that does not respond is waited for.
+        DstackDenied: The dstack server rejects the token. If the server does not respond, no error is raised.
     """
     if settings.provider == "local":
         from warmfront.providers.local.local_provider import LocalProvider  # noqa: PLC0415 - import only the provider in use
@@ -41,7 +41,7 @@ def open_provider(settings: Settings, clock: Clock, *, ownership: Ownership) -> 
         from warmfront.providers.dstack.pool_mode import DstackProvider  # noqa: PLC0415 - import only the provider in use
 
         check_images(settings)
-        minimum_reservation_s(settings)  # fail now, and not when the first VM is billed
+        minimum_reservation_s(settings)  # fail now instead of when the first VM is billed
         provider_class = DirectProvider if settings.dstack_mode == "direct" else DstackProvider
         client = DstackClient.open_when_available(settings)
         return provider_class(settings, client, ownership=ownership, clock=clock)
@@ -51,7 +51,7 @@ def open_provider(settings: Settings, clock: Clock, *, ownership: Ownership) -> 
 
 
 def open_listeners(provider: Provider, token_of: Callable[[str], str]) -> ListenerClient:
-    """Return the client for the listeners of this provider's VMs: the provider's own, or else HTTP.
+    """Return the client for the listeners of this provider's VMs: the provider's own client, or HTTP.
 
     Args:
         provider: The provider of the VMs.

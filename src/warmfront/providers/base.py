@@ -1,6 +1,6 @@
 """The provider interface: lease, describe and end VMs, each identified by an id that the caller chooses.
 
-Every call is idempotent: after a crash or a timeout it can be repeated with the same effect as once. A
+Every call is idempotent: it can be repeated after a crash or a timeout. A
 provider knows nothing about submissions and makes no decisions of its own.
 """
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 class Phase(StrEnum):
-    """How far a VM's provisioning has got."""
+    """The phases of a VM's provisioning."""
 
     QUEUED = "queued"  #: the provider has accepted the request
-    BOOTING = "booting"  #: the machine boots
-    PULLING = "pulling"  #: the machine pulls its image
-    STARTING = "starting"  #: the listener starts
+    BOOTING = "booting"  #: the machine is booting
+    PULLING = "pulling"  #: the machine is pulling its image
+    STARTING = "starting"  #: the listener is starting
     READY = "ready"  #: the listener has an address
     ENDED = "ended"  #: the VM no longer exists and is no longer billed
 
@@ -37,15 +37,15 @@ class Lease:
     vm_id: str
     phase: Phase
     gpu: str | None = None  #: GPU type of the VM; None if the provider has no record of it
-    gpu_count: int = 1  #: how many of them it has
+    gpu_count: int = 1  #: the number of GPUs
     started_at: float | None = None  #: start of the billed interval
     ended_at: float | None = None  #: end of the billed interval
-    ended_after: float | None = None  #: the end is known only to lie between this and `ended_at`
-    #: Of an ENDED lease: whether the cloud itself no longer has the machine, as far as the provider can know.
+    ended_after: float | None = None  #: set if the end is known only to be between this and `ended_at`
+    #: For an ENDED lease: whether the cloud itself no longer has the machine, as far as the provider knows.
     end_confirmed: bool = True
-    machine_id: str | None = None  #: the cloud's own id of the machine, for people
+    machine_id: str | None = None  #: the cloud's own id of the machine, for display
     address: str | None = None  #: base URL of the listener; set from READY on
-    detail: str = ""  #: explanation for people, such as why the VM ended
+    detail: str = ""  #: explanation for display, such as why the VM ended
 
 
 class Provider(Protocol):
@@ -67,39 +67,39 @@ class Provider(Protocol):
     #: The toolchain that the listeners of its VMs must report; None if the provider does not choose it.
     toolchain: str | None
     simulated: bool  #: whether its VMs have no GPU; results and costs are then marked as simulated
-    #: The VMs of others that the last call of `leases` found; shown to operators.
+    #: The foreign VMs that the last call of `leases` found; shown to operators.
     foreign_vms: Sequence[ForeignVM]
     #: Whether VMs keep running when the service stops; otherwise an orderly stop of the service ends them.
     vms_outlive_service: bool
-    #: The most VMs that it can have at a time, such as the nodes of a fleet; None: no limit of its own.
+    #: The most VMs that it can have at a time, such as the nodes of a fleet; None if it has no limit.
     max_vms: int | None
 
     def gpu_counts(self, gpu: str) -> Sequence[int]:
         """Return how many GPUs of this type a VM can have, in ascending order, such as 1 and 8."""
 
     def billing(self, gpu: str, gpu_count: int = 1) -> Billing:
-        """Return how a VM with this many GPUs of this type is billed.
+        """Return the billing model of a VM with this many GPUs of this type.
 
         Raises:
             BadSetting: There is no price for this GPU type.
         """
 
     def typical_boot_s(self, gpu: str) -> float:
-        """Return the expected provisioning time of a VM with this GPU type, until boots were measured."""
+        """Return the initial estimate of the provisioning time of a VM with this GPU type."""
 
     def slots(self, gpu: str, gpu_count: int = 1) -> int:
-        """Return how many attempts such a VM is expected to judge at once, each on a GPU of its own.
+        """Return how many attempts such a VM is expected to judge at once, each on its own GPU.
 
-        Its listener reports the number when it is ready: a GPU that is partitioned has several slots.
+        The listener reports the actual number when it is ready: a partitioned GPU has several slots.
         """
 
     async def check_ready(self, gpu: str) -> None:
-        """Check what can be known before a VM with this GPU type is requested.
+        """Check whether a VM with this GPU type can be requested.
 
-        It costs nothing, so that a VM that could not be used is not requested.
+        The check is free, and avoids requesting a VM that could not be used.
 
         Raises:
-            ProviderError: A VM would not be provisioned; its `kind` says why.
+            ProviderError: A VM would fail to provision; the error's `kind` is the reason.
         """
 
     def provision(self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1) -> AsyncIterator[Lease]:
@@ -109,20 +109,20 @@ class Provider(Protocol):
             vm_id: The caller's id for the VM. Repeating a call with the same id never creates a second VM.
             gpu: The GPU type, by its name in `warmfront.gpus`.
             token: The bearer token that the VM's listener must require.
-            gpu_count: How many GPUs it has.
+            gpu_count: The number of GPUs.
 
         Yields:
             The lease after each change of phase; the last one is READY.
 
         Raises:
-            ProviderError: The VM cannot be provisioned, or ended before it was ready; its `kind` says
-                whether to wait, to request another VM, or to wait for the operator.
+            ProviderError: The VM cannot be provisioned, or ended before it was ready. The error's `kind`
+                determines whether to wait, to request another VM, or to wait for the operator.
         """
 
     async def release(self, vm_id: str) -> Lease:
         """End the VM and return when the provider has confirmed its end.
 
-        Returns at once if the VM has ended or never existed.
+        Returns immediately if the VM has ended or never existed.
 
         Args:
             vm_id: The id that the VM was provisioned with.
@@ -135,7 +135,7 @@ class Provider(Protocol):
         """
 
     def end_command(self, machine_id: str | None) -> str:
-        """Return how an operator ends a machine that the provider fails to end, by its id in the cloud."""
+        """Return the command with which an operator ends a machine that the provider fails to end."""
 
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the VM with this id, even if it has ended; None if the provider never had it.
@@ -145,7 +145,7 @@ class Provider(Protocol):
         """
 
     async def leases(self) -> list[Lease]:
-        """Return all of our VMs that have not ended, and none of another service.
+        """Return all VMs of this service that have not ended, and no foreign VMs.
 
         Raises:
             WarmfrontError: The provider could not be reached.
@@ -157,28 +157,28 @@ class Provider(Protocol):
 
 @runtime_checkable
 class SpotProvider(Protocol):
-    """What a provider has in addition if its VMs can be spot VMs, which the cloud may take back."""
+    """The additional methods of a provider with spot VMs, which the cloud may preempt."""
 
     def spot_billing(self, gpu: str, gpu_count: int = 1) -> Billing | None:
-        """Return how a spot VM with this many GPUs of this type is billed; None if there are none."""
+        """Return the billing model of a spot VM with this many GPUs of this type; None if there are none."""
 
     def provision_spot(self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1) -> AsyncIterator[Lease]:
-        """Lease a spot VM, as `Provider.provision` leases one on demand."""
+        """Lease a spot VM, as `Provider.provision` leases an on-demand VM."""
 
 
 def spot_billing(provider: Provider, gpu: str, gpu_count: int = 1) -> Billing | None:
-    """Return how a provider's spot VMs with this many GPUs are billed; None if there are none."""
+    """Return the billing model of a provider's spot VMs with this many GPUs; None if there are none."""
     return provider.spot_billing(gpu, gpu_count) if isinstance(provider, SpotProvider) else None
 
 
 def billing_of(provider: Provider, vm: VMInstance) -> Billing:
-    """Return how a VM is billed: as a spot VM or as one on demand."""
+    """Return the billing model of a VM, as a spot VM or an on-demand VM."""
     spot = spot_billing(provider, vm.gpu, vm.gpu_count) if vm.spot else None
     return spot or provider.billing(vm.gpu, vm.gpu_count)
 
 
 def provision(provider: Provider, vm: VMInstance, token: str) -> AsyncIterator[Lease]:
-    """Lease a VM, or resume waiting for it: a spot VM or one on demand."""
+    """Lease a spot VM or an on-demand VM, or resume waiting for it."""
     if vm.spot and isinstance(provider, SpotProvider):
         return provider.provision_spot(vm.id, vm.gpu, token, gpu_count=vm.gpu_count)
     return provider.provision(vm.id, vm.gpu, token, gpu_count=vm.gpu_count)

@@ -1,7 +1,8 @@
-"""Whose a VM is: several services may use one account of a cloud, and none may touch another one's VMs.
+"""Ownership of VMs: several services may share a cloud account, and none may touch another's VMs.
 
-A service is known by an owner id, which is made once per database. Providers label VMs with it where other
-services could see them. VMs that were leased before there were labels are ours if our records have them.
+A service is identified by an owner id, which is created once per database. Providers label VMs with it if
+other services can see them. VMs that were leased before labels were introduced are ours if our records have
+them.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ class Ownership:
 
 @dataclass(frozen=True, kw_only=True)
 class ForeignVM:
-    """A VM that a provider has and that is not ours. It is shown to operators and never touched."""
+    """A VM of the provider that is not ours. It is shown to operators and never touched."""
 
     name: str  #: the provider's name of the VM
     owner: str | None  #: the owner id of another service; None if no Warmfront service has labelled it
-    used_by: str  #: the name of the run that is on it, or was last
+    used_by: str  #: the name of the current or last run on it
     fleet: str | None
-    status: str  #: the provider's own word
+    status: str  #: the status, as the provider names it
     hostname: str | None = None
     backend: str | None = None
     rate_usd_per_h: Decimal | None = None

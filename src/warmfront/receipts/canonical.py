@@ -11,7 +11,7 @@ import math
 from decimal import Decimal
 from typing import Any
 
-#: Whole numbers above it have no exact counterpart in ECMAScript.
+#: The largest integer that ECMAScript represents exactly, like all smaller ones.
 _MAX_INTEGER = 2**53 - 1
 #: The powers of ten between which ECMAScript writes a number without an exponent.
 _LARGEST_PLAIN, _SMALLEST_PLAIN = 21, -6
@@ -26,17 +26,17 @@ def canonical_json(value: object) -> bytes:
 
     Raises:
         ValueError: The value has no canonical JSON: NaN, an infinity, a whole number above 2**53 - 1, a lone
-            surrogate, or a type that JSON lacks.
+            surrogate, or a type that JSON does not have.
     """
     return _text(value).encode()  # UnicodeEncodeError, for a lone surrogate, is a ValueError
 
 
 def parse_canonical_json(data: bytes) -> Any:  # noqa: ANN401 - JSON has values of any type
-    """Return the value whose canonical JSON these bytes are.
+    """Parse canonical JSON and return its value.
 
     Raises:
-        NotCanonical: The bytes are not JSON, or another spelling of it: spaces, another order of keys, a
-            duplicate key, another spelling of a number or a text, bytes after the end.
+        NotCanonical: The bytes are not JSON, or not in canonical form: spaces, a different order of keys, a
+            duplicate key, a different spelling of a number or text, or bytes after the end.
     """
     try:
         value = json.loads(data.decode("utf-8"), parse_int=_parse_integer)
@@ -75,7 +75,7 @@ def _object(value: dict[Any, Any]) -> str:
 
 
 def _parse_integer(text: str) -> int | float:
-    """Return a whole number; a large one is a float, as it was before it was written."""
+    """Parse an integer; return a large one as a float, which it was before it was written."""
     value = float(text)
     return int(text) if abs(value) <= _MAX_INTEGER else value
 

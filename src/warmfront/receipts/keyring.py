@@ -1,7 +1,7 @@
-"""The Ed25519 keys that sign receipts: one that signs, and the retired ones, whose receipts stay valid.
+"""The Ed25519 keys that sign receipts: the current one, and retired ones, whose receipts remain valid.
 
-They are in one file of the data directory that only its owner may read. The private key is never logged,
-shown or sent, and that of a retired key is deleted.
+They are in one file in the data directory, which only its owner can read. The private key is never logged,
+shown or sent. The private half of a retired key is deleted.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class PublicKey:
 
     @property
     def id(self) -> str:
-        """A name that depends only on the key: the first half of its SHA-256."""
+        """The id derived from the key: the first half of its SHA-256."""
         return f"ed25519-{hashlib.sha256(self.raw).hexdigest()[:32]}"
 
     @property
@@ -57,11 +57,11 @@ class PublicKey:
 
     @property
     def pem(self) -> str:
-        """The key as OpenSSL reads it."""
+        """The key in PEM format, as used by OpenSSL."""
         return self.key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
     def has_signed(self, data: bytes, signature: bytes) -> bool:
-        """Return whether the signature is this key's, over exactly this data."""
+        """Return whether this key made the signature over exactly this data."""
         try:
             self.key.verify(signature, data)
         except InvalidSignature:
@@ -72,7 +72,7 @@ class PublicKey:
 class Keyring:
     """The signing keys of one data directory; `open_keyring` returns it. Its `repr` reveals no key.
 
-    The file is read again when it changes, so a running service signs with a new key as soon as there is one.
+    The file is read again when it changes, so a running service uses a new key immediately.
     """
 
     def __init__(self, path: Path) -> None:
@@ -97,7 +97,7 @@ class Keyring:
         return self._public[-1].id, self.__private.sign(data)
 
     def rotate(self) -> PublicKey:
-        """Replace the key that signs, forget its private half, and return the new one."""
+        """Create a new signing key, delete the private half of the old one, and return the new key."""
         with _translate_errors(self._path), _locked(self._path.parent):
             now = time.time()
             entries = _read_entries(self._path)
@@ -122,7 +122,7 @@ class Keyring:
 
 
 def open_keyring(data_dir: Path) -> Keyring:
-    """Open the signing keys of this data directory; create the first one if there is none.
+    """Open the signing keys of this data directory; create a key if there is none.
 
     Raises:
         InfrastructureError: The file can be neither read nor created.
@@ -139,7 +139,7 @@ def open_keyring(data_dir: Path) -> Keyring:
 
 
 def local_public_keys(data_dir: Path) -> tuple[PublicKey, ...]:
-    """Return the public keys of this data directory, and create nothing; none if there is no keyring."""
+    """Return the public keys of this data directory without creating any; empty if there is no keyring."""
     path = data_dir / FILE_NAME
     try:
         exists = path.exists()
@@ -183,7 +183,7 @@ def _write_entries(entries: list[dict[str, Any]]) -> bytes:
 
 @contextmanager
 def _locked(directory: Path) -> Iterator[None]:
-    """Keep two rotations from losing a key."""
+    """Lock the file, so that two concurrent rotations do not lose a key."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Compute the score of a receipt again from its raw windows, with the judge's own functions."""
+"""Recompute the score of a receipt from its raw windows, with the judge's own functions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from warmfront.judge.statistics import CallTime, geometric_mean, mean_interval, 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Relative differences that another build of NumPy may cause: to a time by the order of additions, and to the
-#: ends of an interval by another stream of random numbers for the bootstrap.
+#: Relative differences that another build of NumPy may cause: in a time, by the order of additions; in the
+#: ends of an interval, by different random numbers for the bootstrap.
 _TIME_TOLERANCE = 1e-9
 _INTERVAL_TOLERANCE = 0.01
 
@@ -23,10 +23,10 @@ _WINDOW_FIELDS = frozenset(field.name for field in dataclasses.fields(Window))
 
 
 def check_score(body: Mapping[str, Any]) -> None:
-    """Compare every stated time with the one that the raw windows give.
+    """Compare every stated time with the time recomputed from the raw windows.
 
     Raises:
-        ReceiptRefused: They differ, or there are no windows to compute it from.
+        ReceiptRefused: They differ, or there are no windows from which to compute a time.
     """
     try:
         _check_score(body)
@@ -51,7 +51,7 @@ def _check_score(body: Mapping[str, Any]) -> None:
 def _check_timing(timing: Mapping[str, Any]) -> CallTime:
     windows = [_window(fields) for fields in timing["windows"]]
     with warnings.catch_warnings():
-        warnings.simplefilter("error")  # NumPy only warns of a median of nothing
+        warnings.simplefilter("error")  # NumPy only warns about the median of an empty array
         computed = time_per_call(windows, timing["overhead_ms"], timing.get("reference_ms"))
     title = f"The time of {str(timing['name'])[:200]!r}"
     _compare(title, timing["runtime_ms"], timing["ci"], computed, noisy=timing["noisy"])

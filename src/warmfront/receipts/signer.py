@@ -1,4 +1,4 @@
-"""Sign receipts: from an ACCEPTED event to the bytes of a receipt."""
+"""Sign receipts: turn an ACCEPTED event into the bytes of a receipt."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Changes when the meaning of a field does, or when `judge.statistics` computes another score from the same
-#: windows: a receipt must be verified as it was issued.
+#: The format changes if the meaning of a field changes, or if `judge.statistics` computes a different score
+#: from the same windows: a receipt must be verified as it was issued.
 FORMAT = "warmfront-receipt/1"
 
 #: The fields of the event that are part of the receipt.
@@ -39,14 +39,15 @@ def add_signed_receipt(
 ) -> dict[str, Any]:
     """Return the fields of an event, with a signed receipt if the event is ACCEPTED.
 
-    A receipt that cannot be signed does not cost the author the verdict: it is left out, and logged.
+    If a receipt cannot be signed, the failure is logged and the verdict has no receipt.
 
     Args:
         fields: The event, with its cost.
         keyring: The keys to sign with.
         submission_id: None if the kernel was judged without a service.
-        now: The time to issue it at, in seconds since 1970.
-        known_facts: What the judge must have stated: the control plane signs no other source or problem.
+        now: The time of issue, in seconds since 1970.
+        known_facts: The facts that the judge must have stated: the control plane does not sign other sources
+            or problems.
     """
     if fields["status"] != Verdict.ACCEPTED:
         return dict(fields)
@@ -55,16 +56,18 @@ def add_signed_receipt(
         _reject_contradictions(body, known_facts or {})
         signed = sign(body, keyring).decode()
     except (TypeError, ValueError, WarmfrontError) as error:
-        log.error("the receipt of %s cannot be signed: %s; it is left out", submission_id, error)  # noqa: TRY400 - the reason says it all
+        log.error(  # noqa: TRY400 - the message has the reason
+            "the receipt of %s cannot be signed: %s; the verdict is stored without it", submission_id, error
+        )
         signed = ""
     return {**fields, "signed_receipt": signed}
 
 
 def receipt_body(fields: Mapping[str, Any], *, submission_id: str | None, now: float) -> dict[str, Any]:
-    """Return what is signed: the judge's facts, the score with its raw windows, the cost and the id.
+    """Return the signed content: the judge's facts, the score with its raw windows, the cost and the id.
 
     Raises:
-        TypeError: The event lacks the facts or the times: a judge of another release sent it.
+        TypeError: The event lacks the facts or the times, because a judge of another release sent it.
     """
     facts, timings = fields.get("receipt"), fields.get("benchmark_results")
     if not isinstance(facts, dict) or not isinstance(timings, list):

@@ -1,7 +1,7 @@
-"""Verify receipts, offline: from the bytes of a file to what they prove, or to the reason for refusing them.
+"""Verify receipts offline: turn the bytes of a file into a verified receipt, or a reason to refuse it.
 
-A receipt is believed only with a public key that the reader got elsewhere: nothing in the file says which key
-to trust.
+A receipt is verified only with public keys that the reader obtained elsewhere: nothing in the file decides
+which key to trust.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from warmfront.receipts.keyring import PublicKey
 
-#: Far above a true receipt, whose windows are a few tens of kilobytes.
+#: Much larger than a real receipt, whose windows have a few tens of kilobytes.
 MAX_RECEIPT_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, kw_only=True)
 class VerifiedReceipt:
-    """A receipt that a known key has signed, and whose figures agree with each other."""
+    """A receipt that was signed by a known key and whose figures are consistent."""
 
     body: dict[str, Any]
     key: PublicKey
@@ -44,7 +44,7 @@ def verify_receipt(data: bytes, known_keys: Sequence[PublicKey]) -> VerifiedRece
         known_keys: The public keys to trust.
 
     Raises:
-        ReceiptRefused: A byte was changed, the key is not known, or the figures contradict each other.
+        ReceiptRefused: A byte was changed, the key is unknown, or the figures are inconsistent.
     """
     body, key_id, signature = _parse(data)
     key = next((key for key in known_keys if key.id == key_id), None)
@@ -57,7 +57,7 @@ def verify_receipt(data: bytes, known_keys: Sequence[PublicKey]) -> VerifiedRece
 
 
 def check_source(receipt: VerifiedReceipt, source: str) -> None:
-    """Compare a source with the receipt's. Raises `ReceiptRefused` if it is another one."""
+    """Compare a source with the receipt's. Raises `ReceiptRefused` if they differ."""
     if hashlib.sha256(source.encode()).hexdigest() != receipt.body["source_sha256"]:
         raise ReceiptRefused("The receipt is for another source: the SHA-256 differs.")
 
@@ -79,7 +79,7 @@ def _parse(data: bytes) -> tuple[dict[str, Any], str, bytes]:
 
 
 def _decode_signature(text: str) -> bytes:
-    """Decode base64 of which there is only one spelling: the unused bits of the last character are zero."""
+    """Decode canonical base64, in which the unused bits of the last character are zero."""
     try:
         signature = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):

@@ -23,7 +23,7 @@ TRUSTED = "none (trusted)"
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxAvailability:
-    """Whether a sandbox works on this machine."""
+    """The availability of a sandbox on this machine."""
 
     name: str
     works: bool
@@ -46,7 +46,7 @@ def open_sandbox(
             works.
         base: directory for the folders of boxes; by default shared memory, or the temporary directory.
         image: Docker only: the image that boxes see; by default the system of this host, read-only.
-        image_dirs: Docker only: directories that the image has itself; they are not mounted.
+        image_dirs: Docker only: directories that the image contains; they are not mounted from the host.
         url: Docker only: address of the daemon; by default DOCKER_HOST.
 
     Raises:
@@ -98,7 +98,7 @@ def _try(name: str, *, image: str | None = None, url: str | None = None) -> Sand
 def _open_bubblewrap(base: Path | None) -> Sandbox:
     from warmfront.sandbox import bwrap_command  # noqa: PLC0415 - see the module docstring
 
-    bwrap_command.start_probe()  # runs while the rest is imported
+    bwrap_command.start_probe()  # the probe runs while the other modules are imported
     from warmfront.sandbox.bubblewrap import Bubblewrap  # noqa: PLC0415 - see the module docstring
 
     return Bubblewrap(base=base)

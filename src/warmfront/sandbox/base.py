@@ -3,7 +3,7 @@
 A box is described by a `Template`. Its `folder` on the host is mounted inside as `/box`, read-only except for
 the files that the template lists in `outputs`, and is the working directory of the program. Two FIFOs in it,
 `commands` and `answers`, are the private channel: the program reads `commands` first and blocks, so that a
-box can be started long before its job is known. This module is independent of the implementations.
+box can be started long before its job is known. This module does not depend on the implementations.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ BOX = "/box"
 SCRATCH = "/tmp"  # noqa: S108 - inside the box
 
 
-#: The wall clock limit per second of a CPU time limit. It is a backstop: where ten programs compete for each
-#: CPU, a box still gets the CPU time of its limit.
+#: The wall clock limit in seconds per second of the CPU time limit. It is a backstop: even if ten programs
+#: compete for each CPU, a box can still use all its CPU time.
 WALL_S_PER_CPU_S = 10
 
 
-#: The share of a contended CPU that a box gets, which is that of other processes.
+#: The initial weight of a box for a contended CPU, which is the same as that of other processes.
 DEFAULT_CPU_WEIGHT = 100
 
 
 class ExitReason(StrEnum):
-    """Why a box ended."""
+    """The reason for which a box ended."""
 
     EXITED = "exited"  #: the program exited with a code
-    SIGNALED = "signaled"  #: by a signal, and no limit explains it
+    SIGNALED = "signaled"  #: the program was killed by a signal, and not because of a limit
     TIMED_OUT = "timed_out"  #: a time limit was reached
     MEMORY = "memory"  #: the memory limit was exceeded
     OUTPUT = "output"  #: the output limit was exceeded
@@ -65,16 +65,16 @@ class SandboxLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class Mount:
-    """A host path that is mounted in the box, read-only unless it says otherwise."""
+    """A host path that is mounted in the box, read-only by default."""
 
     host: Path
     inside: str
-    writable: bool = False  #: only for what the program owns anyway, such as the memory of a stub GPU
+    writable: bool = False  #: only for files that the program owns anyway, such as the memory of a stub GPU
 
 
 @dataclass(frozen=True, kw_only=True)
 class Template:
-    """The description of a kind of box: everything that is known before the job is."""
+    """The description of a kind of box: everything that is known before the job."""
 
     name: str  #: such as `compile` or `run`
     argv: tuple[str, ...]
@@ -88,7 +88,7 @@ class Template:
 
 @dataclass(frozen=True, kw_only=True)
 class BoxExit:
-    """How a box ended."""
+    """The end of a box, with its output and usage."""
 
     reason: ExitReason
     code: int | None = None  #: with EXITED
@@ -135,11 +135,11 @@ class Box(Protocol):
     def receive(
         self, size: int, timeout_s: float | None = None, *, cpu_timeout_s: float | None = None
     ) -> bytes:
-        """Read exactly `size` bytes from `answers`.
+        """Read `size` bytes from `answers`.
 
         Args:
             size: number of bytes to read.
-            timeout_s: time limit of this call by the wall clock; None for the limits of the box alone.
+            timeout_s: wall clock limit of this call; None for only the limits of the box.
             cpu_timeout_s: time that the box may use during this call: CPU time and blocked time, but not the
                 time that it waits for a CPU. The wall clock limit is WALL_S_PER_CPU_S times as large.
 
@@ -154,7 +154,7 @@ class Box(Protocol):
         """Wait until the program ends, and kill it at the time limit.
 
         Args:
-            timeout_s: time limit of this call by the wall clock; the limits of the box apply as well.
+            timeout_s: wall clock limit of this call; the limits of the box apply as well.
             cpu_timeout_s: time that the box may use during this call, as for `receive`.
 
         Returns:
@@ -167,7 +167,7 @@ class Box(Protocol):
     def freeze(self) -> None:
         """Stop every process of the box; return when all of them are stopped.
 
-        Nothing in the box runs, and no memory changes, until `thaw`. A box that has ended is frozen already.
+        Nothing in the box runs, and no memory changes, until `thaw`. A box that has ended counts as frozen.
 
         Raises:
             TimeoutError: a process could not be stopped, such as one in a driver call.
@@ -177,20 +177,20 @@ class Box(Protocol):
         """Let the processes of a frozen box continue."""
 
     def usage(self) -> BoxUsage:
-        """Return the time that the box has used since it was started; also after its end.
+        """Return the time that the box has used since it was started. This also works after its end.
 
         The CPU time includes the start of the box, so compare two calls.
         """
 
     def set_cpu_weight(self, weight: int) -> None:
-        """Set the share of a contended CPU that the box gets, if the sandbox can.
+        """Set the box's share of a contended CPU, if the sandbox supports it.
 
         Args:
-            weight: from 1 to 10,000; a box begins with that of its limits.
+            weight: from 1 to 10,000; the initial weight of a box is that of its limits.
         """
 
     def set_cpus(self, cpus: set[int]) -> bool:
-        """Let the processes of the box run on these CPUs only. They could change it themselves.
+        """Restrict the processes of the box to these CPUs. They could undo it themselves.
 
         Returns:
             Whether that was possible: the processes of a box in a container are not always visible here.
@@ -205,7 +205,7 @@ class Box(Protocol):
 
 
 class Sandbox(Protocol):
-    """Makes boxes. `warmfront.sandbox.open_sandbox` returns one.
+    """A factory of boxes. `warmfront.sandbox.open_sandbox` returns one.
 
     Example:
         >>> sandbox = open_sandbox()
@@ -218,14 +218,14 @@ class Sandbox(Protocol):
     detail: str  #: how it isolates on this machine, for display
 
     def prepare(self, template: Template) -> None:
-        """Start one box of this template in the background, so that `take` does not have to wait.
+        """Start a box of this template in the background, so that `take` does not have to wait.
 
         Raises:
             SandboxFailed: the sandbox is closed.
         """
 
     def settle(self) -> None:
-        """Return when every box that is being prepared is started, or failed to."""
+        """Wait until every box that is being prepared has started or failed."""
 
     def take(self, template: Template) -> Box:
         """Return an unused box of this template: a prepared one, or a new one.
@@ -245,7 +245,7 @@ class OutputTooLarge(Exception):
 
 
 def read_output(box: Box, name: str, *, limit_bytes: int) -> bytes:
-    """Return a file that the program in the box wrote; read no more than the limit, however large it is.
+    """Return the content of a file that the program in the box wrote, without reading beyond the limit.
 
     Raises:
         OutputTooLarge: the file is larger than `limit_bytes`.
@@ -259,10 +259,10 @@ def read_output(box: Box, name: str, *, limit_bytes: int) -> bytes:
 
 
 def device_groups(devices: Iterable[str]) -> tuple[int, ...]:
-    """Return the numeric groups of device files, which the user of a box must have to open them.
+    """Return the group ids of device files; a box's user needs these groups to open the files.
 
-    Numeric, because the container or image of a box does not know the host's names. The group of root is
-    left out: it would also give access to other files.
+    They are numeric because the container or image of a box does not know the host's group names. The root
+    group is left out, because it would also give access to other files.
     """
     groups = set()
     for device in devices:
@@ -288,7 +288,7 @@ class HostSystem:
 
 
 def find_host_system(root: Path = Path("/")) -> HostSystem:
-    """Return the parts that exist on this host."""
+    """Return the system directories and links that exist on this host."""
     paths = [root / name for name in DIRECTORIES]
     return HostSystem(
         binds=tuple(str(path) for path in paths if path.exists() and not path.is_symlink()),

@@ -1,4 +1,4 @@
-"""The common part of all boxes: the folder, the channel, the time limits, and ending exactly once.
+"""The common part of all boxes: the folder, the channel, the time limits, and a single shutdown.
 
 Subclasses implement how a program is started, killed and accounted for.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Freezer(Protocol):
-    """Stops and continues all processes of a box."""
+    """A means to stop and continue all processes of a box."""
 
     def freeze(self) -> None:
         """Begin to stop every process."""
@@ -56,13 +56,14 @@ class ChannelBox(ABC):
         self._output: OutputReader
         self._usage = BoxUsage(cpu_s=0.0, waited_s=0.0)
         self._waiting_times = WaitingTimes()
-        self._proc = PROC  # which shows the tasks of the program by the ids that `_tasks` returns
+        self._proc = PROC  # the /proc in which the ids from `_tasks` are valid
         self._failure: str | None = None  # set by a subclass if the sandbox failed, not the program
         self._is_started = False
-        self._was_out_of_memory = False  # when it was killed for another reason
+        self._was_out_of_memory = False  # at the time it was killed for another reason
         self._starting = threading.Lock()
         self._ending = threading.Lock()
-        # At most one of each call runs at a time. `destroy` waits for them before it closes what they use.
+        # At most one `send`, one `receive` and one `wait` run at a time. `destroy` waits for them before it
+        # closes what they use.
         self._sending = threading.Lock()
         self._receiving = threading.Lock()
         self._waiting = threading.Lock()
@@ -93,7 +94,7 @@ class ChannelBox(ABC):
             if self._channel and self._is_started:
                 timer, rest = self._timer(), memoryview(data)
                 while rest:
-                    deadline = timer.next_look()
+                    deadline = timer.next_sample()
                     rest = rest[self._channel.send(rest, ended_fd=self._ended_fd(), deadline=deadline) :]
                     if rest and (time.monotonic() < deadline or timer.is_over()):
                         return
@@ -101,7 +102,7 @@ class ChannelBox(ABC):
     def receive(
         self, size: int, timeout_s: float | None = None, *, cpu_timeout_s: float | None = None
     ) -> bytes:
-        """Read exactly `size` bytes from `answers`; fewer if the program ended or is out of time.
+        """Read `size` bytes from `answers`; fewer if the program ended or is out of time.
 
         Raises `TimeoutError` at a limit of this call if the program is still running.
         """
@@ -112,11 +113,11 @@ class ChannelBox(ABC):
             data = bytearray(size)
             rest = memoryview(data)
             while rest:
-                deadline = timer.next_look()
+                deadline = timer.next_sample()
                 count = self._channel.receive_into(rest, ended_fd=self._ended_fd(), deadline=deadline)
                 rest = rest[count:]
                 if rest and time.monotonic() < deadline:
-                    break  # it ended, or closed its end
+                    break  # the program ended, or closed its end
                 if rest and timer.is_over():
                     if timer.is_call_over and self.is_alive():
                         raise TimeoutError
@@ -124,11 +125,11 @@ class ChannelBox(ABC):
             return bytes(memoryview(data)[: size - len(rest)])
 
     def wait(self, timeout_s: float | None = None, *, cpu_timeout_s: float | None = None) -> BoxExit:
-        """Wait until the program ends, and kill it at the time limit; return how it ended."""
+        """Wait until the program ends, kill it at the time limit, and return how it ended."""
         with self._waiting:
             if self._exit is None and self._is_started:
                 timer = self._timer(timeout_s, cpu_timeout_s)
-                while not wait_readable(self._ended_fd(), deadline=timer.next_look()):
+                while not wait_readable(self._ended_fd(), deadline=timer.next_sample()):
                     if timer.is_over():
                         self.end(ExitReason.TIMED_OUT)
                         break
@@ -138,7 +139,10 @@ class ChannelBox(ABC):
         return self._exit or BoxExit(reason=self._cause or ExitReason.DESTROYED)
 
     def end(self, cause: ExitReason) -> None:
-        """Kill everything inside. The first cause is reported."""
+        """Kill every process inside for this cause.
+
+        If it is called repeatedly, the first cause is reported.
+        """
         self._cause = self._cause or cause
         with self._ending:  # `_finish` closes what `_kill` uses
             if self._is_started and self._exit is None:
@@ -161,14 +165,14 @@ class ChannelBox(ABC):
                 self._freezer().thaw()
 
     def usage(self) -> BoxUsage:
-        """Return the time that the box has used since it was started; also after its end."""
+        """Return the time that the box has used since it was started. This also works after its end."""
         with self._ending:
             if self._is_started and self._exit is None:
                 self._usage = self._read_usage()
         return self._usage
 
     def set_cpu_weight(self, weight: int) -> None:
-        """Set the share of a contended CPU that the box gets, if there is a cgroup."""
+        """Set the box's share of a contended CPU, if there is a cgroup."""
         with self._ending:
             if self._is_started and self._exit is None:
                 self._set_cpu_weight(weight)
@@ -177,10 +181,10 @@ class ChannelBox(ABC):
         """Set the weight of the cgroup."""
 
     def set_cpus(self, cpus: set[int]) -> bool:
-        """Let the tasks of the box run on these CPUs only; return whether that was possible."""
+        """Restrict the tasks of the box to these CPUs; return whether that was possible."""
         with self._ending:
             is_running = self._is_started and self._exit is None
-            # By the ids of another pid namespace, other processes would be moved.
+            # With ids of another pid namespace, unrelated processes would be moved.
             tasks = self._tasks() if is_running and self.sees_tasks and self._proc == PROC else []
         try:
             for task in tasks:
@@ -203,7 +207,7 @@ class ChannelBox(ABC):
         return True
 
     def has_ready_task(self) -> bool:
-        """Return whether a task runs or could run now, if the tasks are visible."""
+        """Return whether a task is running or ready to run, if the tasks are visible."""
         with self._ending:
             tasks = self._tasks() if self._is_started and self._exit is None else []
         return any(state_of_task(task, self._proc) in READY for task in tasks)
@@ -249,7 +253,7 @@ class ChannelBox(ABC):
         self._output = OutputReader(chunks, limit_bytes=limit_bytes, on_flood=self._kill)
 
     def _with_cause(self, end: BoxExit) -> BoxExit:
-        """Replace the signal that killed the program by our reason for sending it."""
+        """Replace the signal that killed the program with the reason for which we sent it."""
         if self._cause is None or (
             end.reason is ExitReason.MEMORY and self._cause is not ExitReason.DESTROYED
         ):
@@ -262,7 +266,7 @@ class ChannelBox(ABC):
         return CallTimer(self._clock, timeout_s=timeout_s, cpu_timeout_s=cpu_timeout_s)
 
     def _make_files_readable(self) -> None:
-        """Make the files of the job readable for the program; other users cannot reach the folder."""
+        """Make the files of the job readable for the program. Other users cannot access the folder."""
         for path in self.folder.rglob("*"):
             if path.is_symlink():
                 continue
@@ -281,15 +285,15 @@ class ChannelBox(ABC):
 
     @abstractmethod
     def _kill(self) -> None:
-        """Kill every process inside immediately, even a frozen one. Callable repeatedly, from any thread."""
+        """Kill every process inside immediately, even a frozen one. Idempotent; callable from any thread."""
 
     @abstractmethod
     def _freezer(self) -> Freezer:
-        """Return what stops and continues the processes of the started box."""
+        """Return the freezer of the started box."""
 
     @abstractmethod
     def _read_cpu_s(self) -> float:
-        """Return the CPU time of the started box. It does not shrink."""
+        """Return the CPU time of the started box, which never decreases."""
 
     @abstractmethod
     def _tasks(self) -> list[int]:
@@ -301,11 +305,14 @@ class ChannelBox(ABC):
 
     @abstractmethod
     def _reap(self) -> BoxExit:
-        """Kill what is left, reap it and return how the program ended. Called once, after the end."""
+        """Kill the remaining processes, reap them and return how the program ended.
+
+        Called once, after the end.
+        """
 
     @abstractmethod
     def _release(self) -> None:
-        """Close what `_start` opened. Called once, after the last use of the box."""
+        """Close everything that `_start` opened. Called once, after the last use of the box."""
 
 
 #: The uid and gid of user `nobody`, as which programs run on the host if we are root.
@@ -315,7 +322,7 @@ PREFIX = "warmfront-"
 LOCK = "lock"
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - names in it are random
-#: Minimum free space: the small tmpfs of a container could be filled by one job.
+#: Minimum free space: one job could fill the small tmpfs of a container.
 MIN_FREE_BYTES = 1 << 30
 
 
@@ -383,7 +390,7 @@ class BoxFolders:
 
 
 def _make_base(base: Path) -> None:
-    """Create the base directory, unless it exists: a new VM lacks it."""
+    """Create the base directory if it does not exist, as on a new VM."""
     try:
         base.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -394,7 +401,7 @@ def _make_base(base: Path) -> None:
 
 
 def default_base() -> Path:
-    """Return shared memory if it is large enough, because it is fastest, else the temporary directory."""
+    """Return shared memory, which is fastest, if it is large enough; otherwise the temporary directory."""
     with contextlib.suppress(OSError):
         space = os.statvfs(SHARED_MEMORY)
         writable = os.access(SHARED_MEMORY, os.W_OK | os.X_OK)
@@ -410,7 +417,7 @@ def is_tmpfs(path: Path) -> bool:
 
 
 def is_world_readable(path: Path) -> bool:
-    """Return whether every user of the host can reach and read this path."""
+    """Return whether every user of the host can access and read this path."""
     path = path.resolve()
     if any(not parent.stat().st_mode & 0o001 for parent in path.parents):
         return False
@@ -419,7 +426,7 @@ def is_world_readable(path: Path) -> bool:
 
 
 class OutputReader:
-    """Reads chunks in a background thread until the end, and keeps the output up to the limit.
+    """A background thread that reads the output to its end and keeps it up to the limit.
 
     It keeps reading beyond the limit and calls `on_flood` in another thread, because some programs cannot be
     killed while they block on a full pipe.

@@ -1,4 +1,4 @@
-"""Keep prepared boxes until they are taken. Each is used once, and none is left when the sandbox is closed.
+"""Keep prepared boxes until they are taken. Each box is used once; closing the sandbox destroys the rest.
 
 Subclasses make the boxes; this module only stores them.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PooledSandbox(ABC):
-    """A sandbox that prepares boxes in the background. Subclasses make them."""
+    """A sandbox that prepares boxes in the background. Subclasses implement `_make`."""
 
     name: str
     detail: str
@@ -32,13 +32,13 @@ class PooledSandbox(ABC):
         self._background = ThreadPoolExecutor(max_workers=1, thread_name_prefix="warmfront-prepare")
 
     def prepare(self, template: Template) -> None:
-        """Start one box of this template in the background, so that `take` does not have to wait."""
+        """Start a box of this template in the background, so that `take` does not have to wait."""
         with self._lock:
             self._require_open()
             self._ready.append((template, self._background.submit(self._make_started, template)))
 
     def settle(self) -> None:
-        """Return when every box that is being prepared is started, or failed to."""
+        """Wait until every box that is being prepared has started or failed."""
         with self._lock:
             ready = list(self._ready)
         for _, made in ready:
@@ -49,7 +49,7 @@ class PooledSandbox(ABC):
         """Return an unused box of this template: a prepared one, or a new one."""
         while (made := self._pop(template)) is not None:
             if made.exception() is not None:
-                continue  # try again below: it succeeds or raises the reason
+                continue  # preparing failed: make another box below, or raise the reason
             box = made.result()
             if box.is_alive():
                 return box

@@ -36,7 +36,7 @@ OUT_OF_MEMORY = re.compile(
 
 
 class Bubblewrap(PooledSandbox):
-    """Makes boxes with bubblewrap."""
+    """A sandbox that makes boxes with bubblewrap."""
 
     name = "bubblewrap"
 
@@ -64,7 +64,10 @@ class Bubblewrap(PooledSandbox):
         return BubblewrapBox(template, self.folders.make(), self._spawner, mode, self._hierarchy)
 
     def _mode(self, template: Template) -> bwrap_command.BwrapMode:
-        """Return the best mode that works. Unprivileged bubblewrap must be able to reach what it mounts."""
+        """Return the best mode that works.
+
+        Unprivileged bubblewrap must have access to everything that it mounts.
+        """
         paths = [self.folders.base, *(mount.host for mount in template.mounts)]
         if all(map(is_world_readable, paths)):
             return self._preferred
@@ -201,7 +204,10 @@ class BubblewrapBox(ProcessBox):
         )
 
     def _with_guessed_reason(self, end: BoxExit) -> BoxExit:
-        """Guess the reason from the output: with rlimits, an allocation fails inside the program."""
+        """Guess from the output whether memory ran out.
+
+        With rlimits, an allocation fails inside the program.
+        """
         has_failed = end.code != 0
         is_memory = has_failed and OUT_OF_MEMORY.search(end.output)
         reason = ExitReason.MEMORY if is_memory else end.reason

@@ -1,6 +1,6 @@
 """The command line of bubblewrap: what is visible in a box, and how its program becomes user `nobody`.
 
-Only the probe, which finds out which mode works on this machine, runs anything.
+Only the probe runs anything: it finds out which mode works on this machine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Size of /dev/shm, for programs that use named shared memory, such as ROCm's runtime.
 SHARED_MEMORY_BYTES = 16 << 20
 
-#: What the runtime of a GPU reads: the driver's topology, and the devices that device numbers belong to.
+#: What a GPU runtime reads: the driver's topology, and the mapping from device numbers to devices.
 DEVICE_TOPOLOGY = ("/sys/devices", "/sys/class/kfd", "/sys/class/drm", "/sys/dev/char")
 
 #: The option that is replaced for boxes with devices.
@@ -33,7 +33,7 @@ CLEAR_GROUPS = "--clear-groups"
 
 PROBE_TIMEOUT_S = 10
 
-COUNTS_PROCESSES_BY_NAMESPACE = (5, 14)  #: first Linux version that does
+COUNTS_PROCESSES_BY_NAMESPACE = (5, 14)  #: the first Linux version that does so
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class BwrapMode:
 
 @dataclass(frozen=True, kw_only=True)
 class BwrapProbe:
-    """The preferred mode that works on this machine, if any; and why others do not."""
+    """The preferred mode that works on this machine, if any, and why the other modes do not."""
 
     mode: BwrapMode | None
     detail: str
@@ -55,7 +55,7 @@ class BwrapProbe:
 
 @functools.cache
 def start_probe() -> tuple[BwrapMode, subprocess.Popen[bytes] | OSError] | None:
-    """Start a process that tries the preferred mode, once per process. `probe` waits for the result."""
+    """Start testing the preferred mode, once per process. `probe` waits for the result."""
     if shutil.which("bwrap") is None:
         return None
     mode = _unprivileged()
@@ -64,7 +64,7 @@ def start_probe() -> tuple[BwrapMode, subprocess.Popen[bytes] | OSError] | None:
 
 @functools.cache
 def probe() -> BwrapProbe:
-    """Return a mode that works. The privileged one is tried only if the preferred one does not work."""
+    """Return a mode that works. The privileged mode is tried only if the preferred mode does not work."""
     started = start_probe()
     if started is None:
         return BwrapProbe(mode=None, detail="bubblewrap is not installed.")
@@ -77,7 +77,7 @@ def probe() -> BwrapProbe:
 
 @functools.cache
 def privileged_mode() -> BwrapMode | None:
-    """Return the mode for root, which reaches folders that are closed to others; None if it does not work."""
+    """Return the mode for root, which can open folders that other users cannot; None if it does not work."""
     if os.geteuid() != 0:
         return None
     mode = _privileged()
@@ -88,8 +88,8 @@ def prlimit_argv(argv: Iterable[str], limits: SandboxLimits, *, has_devices: boo
     """Return `argv` with the rlimits that replace a cgroup.
 
     They are set inside the box, where newer kernels count only the processes of its user namespace. An older
-    kernel counts all processes of the user, so the limit on processes is left out there. The runtime of a GPU
-    reserves addresses for all device memory of the machine, so there is no limit of the address space then.
+    kernel counts all processes of the user, so there the limit on processes is left out. A GPU runtime
+    reserves addresses for all device memory of the machine, so with a GPU the address space is not limited.
     """
     options = [] if has_devices else [f"--as={limits.memory_bytes}"]
     if _kernel() >= COUNTS_PROCESSES_BY_NAMESPACE:
@@ -126,7 +126,7 @@ def bwrap_argv(
 
 
 def _devices(devices: tuple[str, ...]) -> list[str]:
-    """Return the options for device files, and for what the runtime of a GPU reads about them."""
+    """Return the options for device files, and for the files that a GPU runtime reads about them."""
     options = []
     for device in devices:
         options += [*_parents(device), "--dev-bind", device, device]
@@ -170,13 +170,13 @@ def _scratch(limits: SandboxLimits) -> list[str]:
     """Return the options for /proc, /dev and the writable file systems."""
     tmp = ["--size", str(limits.tmp_bytes), "--perms", "1777", "--tmpfs", "/tmp"]  # noqa: S108 - inside the box
     shared = ["--size", str(SHARED_MEMORY_BYTES), "--perms", "1777", "--tmpfs", "/dev/shm"]  # noqa: S108 - inside the box
-    # Process 1 is bubblewrap itself, with the same user as the program, which could write to its memory.
+    # Process 1 is bubblewrap itself. It has the same user as the program, which could write to its memory.
     hidden = ["--perms", "0555", "--tmpfs", "/proc/1", "--remount-ro", "/proc/1"]
     return ["--proc", "/proc", *hidden, "--dev", "/dev", *shared, *tmp]
 
 
 def _unprivileged() -> BwrapMode:
-    """Return the preferred mode: a user namespace, without any privilege."""
+    """Return the preferred mode: a user namespace, without privileges."""
     ids = ("--uid", str(UNPRIVILEGED_ID), "--gid", str(UNPRIVILEGED_ID))
     before = _drop_privileges() if os.geteuid() == 0 else ()
     return BwrapMode(before=before, options=("--unshare-user", *ids, "--cap-drop", "ALL"))
@@ -197,7 +197,7 @@ def _drop_privileges() -> tuple[str, ...]:
 
 
 def _try(mode: BwrapMode) -> subprocess.Popen[bytes] | OSError:
-    """Start `true` in this mode; return the process, or why it could not be started."""
+    """Start `true` in this mode; return the process, or the reason for which it could not be started."""
     command = [
         *mode.before,
         _tool("bwrap"),

@@ -1,8 +1,8 @@
 """One control group (cgroup) per box, version 1 or 2: set limits, read usage, freeze and kill it.
 
 All boxes of a user are below one group, `SHARED_GROUP`, whose memory limit is below the size of the machine's
-memory: boxes that each stay within their limit cannot exhaust the machine together. If this process cannot
-create control groups, `find_hierarchy` returns None and the caller uses rlimits.
+memory: boxes that are each within their own limits cannot together exhaust the machine. If this process
+cannot create control groups, `find_hierarchy` returns None and the caller uses rlimits.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ CPU_PERIOD_US = 100_000
 
 #: The group of all boxes.
 SHARED_GROUP = f"{PREFIX}boxes"
-#: The same as a slice of systemd, which is nested if its name has a hyphen.
+#: The same group as a systemd slice; a hyphen in the name of a slice would make it a nested one.
 SHARED_SLICE = "warmfrontboxes.slice"
 
-#: The share of the limit that memory which cannot be reclaimed has reached when a group is out of memory.
+#: A group is out of memory when memory that cannot be reclaimed has reached this share of the limit.
 FULL = 0.97
 
-#: The controller that keeps a box on its CPUs, even if its program asks for others. Only boxes with a set of
-#: CPUs have a group of it.
+#: The controller that keeps a box on its CPUs, even if its program requests others. Only boxes with a CPU set
+#: have a group with this controller.
 CPUSET = "cpuset"
 
-#: Controllers without which a group is not used, and those that other means replace.
+#: Controllers that a group must have, and optional ones that have a replacement.
 REQUIRED = ("memory", "pids", "cpu")
 OPTIONAL = ("freezer", "cpuacct", CPUSET)
 
-#: How often to try to remove a group whose last processes are still ending; the tries are 1 ms apart.
+#: How often to try to remove a group whose last processes are still exiting, at intervals of 1 ms.
 REMOVAL_TRIES = 2000
 
 
@@ -86,14 +86,14 @@ class ControlGroup(ABC):
     @property
     @abstractmethod
     def can_freeze(self) -> bool:
-        """Whether the kernel can freeze this group, and we may tell it to."""
+        """Whether the kernel can freeze this group, and we have the permission."""
 
     @abstractmethod
     def freeze(self) -> None:
         """Begin to stop every process inside."""
 
     def wait_frozen(self) -> None:
-        """Return when every process is stopped, or the group was thawed. Raises `TimeoutError`."""
+        """Wait until every process is stopped, or the group was thawed. Raises `TimeoutError`."""
         wait_until(self._is_settled, what="freezing the control group")
 
     @abstractmethod
@@ -126,7 +126,7 @@ class ControlGroup(ABC):
 
     @abstractmethod
     def _is_settled(self) -> bool:
-        """Return whether the group is frozen, or is not about to be."""
+        """Return whether the group is frozen, or no longer freezing."""
 
     @abstractmethod
     def peak_memory_bytes(self) -> int | None:
@@ -151,7 +151,7 @@ class ControlGroup(ABC):
 
 
 class ControlGroupV1(ControlGroup):
-    """A directory in each of three to five hierarchies."""
+    """A version 1 control group: a directory in each of three to five hierarchies."""
 
     version = "v1"
     # `tasks` moves a single thread; `cgroup.procs` takes a machine-wide lock, which costs 8 ms.
@@ -160,7 +160,7 @@ class ControlGroupV1(ControlGroup):
     def kill(self) -> None:
         """Set the process limit to 0, then kill every process."""
         pids = self._directories["pids"]
-        with contextlib.suppress(OSError):  # the group is gone, and so are its processes
+        with contextlib.suppress(OSError):  # the group and its processes no longer exist
             _write(pids / "pids.max", 0)
             for pid in (pids / "cgroup.procs").read_text(encoding="ascii").split():
                 with contextlib.suppress(ProcessLookupError):
@@ -229,13 +229,13 @@ class ControlGroupV1(ControlGroup):
 
 
 class ControlGroupV2(ControlGroup):
-    """One directory in the unified hierarchy."""
+    """A version 2 control group: one directory in the unified hierarchy."""
 
     version = "v2"
     join_file = "cgroup.procs"
 
     def kill(self) -> None:
-        """Kill every process inside: with cgroup.kill if the kernel has it (5.14), else one by one."""
+        """Kill every process inside: with cgroup.kill if the kernel has it (5.14), otherwise one by one."""
         directory = self._directories["pids"]
         if (directory / "cgroup.kill").exists():
             _write(directory / "cgroup.kill", 1)
@@ -245,7 +245,7 @@ class ControlGroupV2(ControlGroup):
 
     @property
     def can_freeze(self) -> bool:
-        """Whether the kernel can freeze groups (5.2), and we may tell it to."""
+        """Whether the kernel can freeze groups (5.2), and we have the permission."""
         return os.access(self._freeze_file, os.W_OK)
 
     def freeze(self) -> None:
@@ -298,7 +298,7 @@ class ControlGroupV2(ControlGroup):
 
 
 class CgroupHierarchy(Protocol):
-    """A place where control groups can be created."""
+    """A hierarchy in which control groups can be created."""
 
     version: str
 
@@ -317,7 +317,7 @@ class CgroupHierarchy(Protocol):
 
 @dataclass(frozen=True)
 class CgroupHierarchyV1:
-    """Version 1: for each controller, the directory in which we can create groups."""
+    """A version 1 hierarchy: for each controller, the directory in which we can create groups."""
 
     parents: Mapping[str, Path]
     version = "v1"
@@ -344,7 +344,7 @@ class CgroupHierarchyV1:
         if limits.cpu_weight != DEFAULT_CPU_WEIGHT:
             _write(cpu / "cpu.shares", cpu_shares(limits.cpu_weight))
         if CPUSET in directories:
-            # A group without memory nodes, as it is at first, accepts no process.
+            # A new group has no memory nodes, and accepts no processes until it has.
             parent = directories[CPUSET].parent
             _write(directories[CPUSET] / "cpuset.mems", (parent / "cpuset.mems").read_text().strip())
             _write(directories[CPUSET] / "cpuset.cpus", ",".join(map(str, limits.cpu_set)))
@@ -383,7 +383,7 @@ class CgroupHierarchyV1:
 
 @dataclass(frozen=True)
 class CgroupHierarchyV2:
-    """Version 2: a writable directory that delegates its controllers."""
+    """A version 2 hierarchy: a writable directory that delegates its controllers."""
 
     parent: Path
     version = "v2"
@@ -433,7 +433,7 @@ class CgroupHierarchyV2:
 
 
 def find_hierarchy(proc: Path = Path("/proc/self")) -> CgroupHierarchy | None:
-    """Return where this process can create control groups with limits, or None."""
+    """Return the hierarchy in which this process can create control groups with limits, or None."""
     own = _own_groups(proc / "cgroup")
     mounts = list(_cgroup_mounts(proc / "mountinfo"))
     parents: dict[str, Path] = {
@@ -473,7 +473,7 @@ def find_group(pid: int, name: str, proc: Path = Path("/proc")) -> ControlGroup 
 
 @dataclass(frozen=True)
 class _Mount:
-    """A mount point of a hierarchy, and which of its directories is mounted there."""
+    """A mount point of a hierarchy, and the directory of the hierarchy that is mounted there."""
 
     point: Path
     root: str
@@ -495,7 +495,7 @@ class _Mount:
 
 
 def _own_groups(path: Path) -> dict[str, str]:
-    """Return controller → path of our group; the unified hierarchy has an empty name."""
+    """Return the path of our group by controller; the unified hierarchy has an empty name."""
     groups = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         _, controllers, group = line.split(":", 2)
@@ -515,7 +515,7 @@ def _cgroup_mounts(path: Path) -> Iterator[_Mount]:
 def _nearest_delegated(own: Path, top: Path) -> Path | None:
     """Return the nearest group, from ours upward, that delegates memory and pids and lets us create groups.
 
-    Rarely our own group: a version 2 group with processes cannot delegate controllers.
+    This is rarely our own group: a version 2 group with processes cannot delegate controllers.
     """
     for candidate in (own, *own.parents):
         delegated = _words(candidate / "cgroup.subtree_control")
@@ -538,7 +538,10 @@ def _can_create_groups(parent: Path) -> bool:
 
 
 def shared_memory_bytes() -> int:
-    """Return the memory limit of all boxes together: an eighth of the machine is for everything else."""
+    """Return the memory limit of all boxes together.
+
+    It leaves an eighth of the machine for everything else.
+    """
     return machine_memory_bytes() // 8 * 7
 
 
@@ -553,7 +556,10 @@ def is_shared_group(directory: Path) -> bool:
 
 
 def _with_shared_group(directory: Path) -> list[Path]:
-    """Return the group, and the group of boxes that contains it: its weight counts among other processes."""
+    """Return the group and its parent, the group of all boxes.
+
+    The parent's weight counts against other processes.
+    """
     return [directory, *([directory.parent] if is_shared_group(directory.parent) else [])]
 
 
@@ -593,7 +599,7 @@ def _write(path: Path, value: int | str) -> None:
 
 
 def _write_existing(path: Path, value: int | str) -> None:
-    """Write to a file of a group that may have been removed meanwhile, or whose kernel lacks the file."""
+    """Write to a file of a group. Ignore that the group was removed, or that the kernel lacks the file."""
     with contextlib.suppress(OSError), path.open("r+", encoding="ascii") as file:
         file.write(str(value))
 

@@ -1,10 +1,10 @@
 """Boxes with Docker: one container per box, started ahead of time, used once and removed.
 
-The daemon may run outside the container that we run in, so it shares nothing with us but paths. The CPU time
+The daemon may run outside the container that we run in, so it shares only paths with us. The CPU time
 of a box is read, and the box is frozen, in its control group: the daemon reports CPU time once per second
-(20.10) and takes 50 ms to pause a container, which would be in every measured time. So a worker task mounts
-/proc and /sys/fs/cgroup of its VM. The SDK is an optional dependency and slow to import: it is loaded only
-when a sandbox is opened.
+(20.10) and takes 50 ms to pause a container, which would be part of every measured time. So a worker task
+mounts /proc and /sys/fs/cgroup of its VM. The SDK is an optional dependency and slow to import: it is loaded
+only when a sandbox is opened.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ if TYPE_CHECKING:
 SDK_HINT = "pip install 'warmfront[docker]'"
 DAEMON_HINT = "start the Docker daemon, or set DOCKER_HOST to where it listens"
 
-#: The version of the API that the boxes need, of Docker 20.10. With a daemon that no longer supports it,
-#: the oldest version that it has is used instead, which is the nearest one.
+#: The API version that the boxes need, from Docker 20.10. With a daemon that no longer supports it, the
+#: daemon's oldest version is used instead, because it is the nearest.
 API_VERSION = (1, 41)
-#: Each running box uses two: one to wait for its end and one for its output.
+#: Each running box uses two connections: one to wait for its end and one for its output.
 MAX_CONNECTIONS = 128
 DEFAULT_URL = "unix:///var/run/docker.sock"
 
@@ -71,7 +71,7 @@ BASE_LABEL = "warmfront.base"
 
 SHARED_MEMORY_BYTES = 16 << 20
 
-#: Docker's own list, and the memory of process 1: if the program started others, they have the same user.
+#: Docker's own list, and the memory of process 1, because other processes of the program have the same user.
 MASKED_PATHS = (
     "/proc/acpi",
     "/proc/asound",
@@ -91,7 +91,7 @@ MASKED_PATHS = (
 
 
 class Docker(PooledSandbox):
-    """Makes boxes with the Docker daemon.
+    """A sandbox that makes boxes with the Docker daemon.
 
     Without an image, boxes see the system of this host read-only, as with bubblewrap.
     """
@@ -189,7 +189,7 @@ class Docker(PooledSandbox):
         ]
 
     def _is_in_image(self, mount: Mount) -> bool:
-        """Return whether the image of the boxes has the mounted path: then it need not exist on the host."""
+        """Return whether the boxes' image contains the mounted path. If so, it need not exist on the host."""
         is_same = mount.inside == str(mount.host)
         return is_same and any(mount.host.is_relative_to(directory) for directory in self._image_dirs)
 
@@ -233,7 +233,7 @@ class DockerBox(ChannelBox):
     def _start(self) -> None:
         try:
             self._id = self._api.create_container(**self._describe(self.template, self.folder))["Id"]
-            # Attach before the start, so that no output is missed: there is no log to read it from later.
+            # Attach before the start, so that no output is lost: there is no log to read it from later.
             self._output_stream = DockerOutputStream(self._api, self._id)
             self._api.start(self._id)
             self._group = self._find_group()
@@ -250,7 +250,7 @@ class DockerBox(ChannelBox):
             self._group.set_cpu_weight(weight)
 
     def _find_group(self) -> ControlGroup | None:
-        """Return the control group if we share the daemon's host, or a worker task shows it to us."""
+        """Return the control group, if we share the daemon's host or a worker task mounts its files."""
         self._pid = self._api.inspect_container(self._id)["State"]["Pid"]
         for proc in (PROC, HOST_PROC) if self._pid else ():
             if group := find_group(self._pid, self._id, proc):
@@ -259,7 +259,10 @@ class DockerBox(ChannelBox):
         return None
 
     def _configure_shared_group(self) -> None:
-        """Limit the memory of all containers together, if we may. Without it, each has its own limit."""
+        """Limit the memory of all containers together, if permitted.
+
+        Each container also has its own limit.
+        """
         if self._group:
             with contextlib.suppress(OSError):
                 self._group.configure_shared_group(shared_memory_bytes())
@@ -282,7 +285,7 @@ class DockerBox(ChannelBox):
         return PausedContainer(self._api, self._id)
 
     def _read_cpu_s(self) -> float:
-        # If it has ended, its group is gone or the daemon reports 0.
+        # If it has ended, its group no longer exists or the daemon reports 0.
         self._last_cpu_s = max(self._last_cpu_s, self._reported_cpu_s() or 0.0)
         return self._last_cpu_s
 
@@ -338,19 +341,19 @@ class DockerBox(ChannelBox):
 
 
 class PausedContainer:
-    """Freezes a container by the daemon, if its control group is not visible here."""
+    """A freezer that uses the daemon, for containers whose control group is not visible here."""
 
     def __init__(self, api: Any, container: str) -> None:  # noqa: ANN401 - the SDK has no types
         self._api = api
         self._container = container
 
     def freeze(self) -> None:
-        """Stop every process; the daemon answers when all of them are stopped."""
+        """Stop every process. The daemon responds when all of them are stopped."""
         with contextlib.suppress(*_sdk_errors()):  # it has already ended, or is already paused
             self._api.pause(self._container)
 
     def wait_frozen(self) -> None:
-        """Return at once: `freeze` has waited."""
+        """Return immediately: `freeze` has already waited."""
 
     def thaw(self) -> None:
         """Continue every process."""
@@ -359,7 +362,7 @@ class PausedContainer:
 
 
 def connect(url: str | None = None) -> Any:  # noqa: ANN401 - the SDK has no types
-    """Return a client of the daemon at `url`, else DOCKER_HOST, else the default address."""
+    """Return a client of the daemon at `url`, at DOCKER_HOST, or at the default address."""
     if importlib.util.find_spec("docker") is None:
         raise NoSandbox("The Docker SDK for Python is not installed.", hint=SDK_HINT)
     _require_daemon(url or os.environ.get("DOCKER_HOST", DEFAULT_URL))
@@ -405,7 +408,10 @@ def _dotted(version: tuple[int, ...]) -> str:
 
 
 def _require_daemon(url: str) -> None:
-    """Raise `NoSandbox` without loading the SDK, which also leaks a socket per failed connection."""
+    """Raise `NoSandbox` if no daemon listens.
+
+    The SDK is not used: it is slow to load, and leaks a socket per failed connection.
+    """
     if url.startswith("unix://"):
         with socket.socket(socket.AF_UNIX) as probe:
             try:
@@ -440,7 +446,7 @@ def _bare_image_name(system: HostSystem) -> str:
 
 
 def _links_archive(system: HostSystem) -> bytes:
-    """Return a root file system with only the symbolic links of the host's, such as /bin → usr/bin."""
+    """Return a root file system that has only the host's symbolic links, such as /bin → usr/bin."""
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as archive:
         for path, target in system.links.items():

@@ -1,7 +1,7 @@
 """The output of a container, as Docker's attach call streams it: frames with a header and a payload.
 
-The reader of the Docker SDK gives up after a minute of silence, which is too short for a box that is started
-ahead of time.
+The reader of the Docker SDK times out after a minute without output, which is too short for a box that is
+started ahead of time.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ class DockerOutputStream:
 
     def __init__(self, api: Any, container: str) -> None:  # noqa: ANN401 - the SDK has no types
         self._stream = api.attach_socket(container, params={"stdout": 1, "stderr": 1, "stream": 1})
-        # For a UNIX socket the SDK returns a wrapper of it.
+        # For a UNIX socket the SDK returns a wrapper.
         self._socket: socket.socket = getattr(self._stream, "_sock", self._stream)
         self._socket.settimeout(None)
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield what the container prints to stdout and stderr until it ends; each stream is in order."""
-        with contextlib.suppress(OSError):  # closed by us, or the daemon is gone
+        """Yield the container's output to stdout and stderr until it ends; each stream is in order."""
+        with contextlib.suppress(OSError):  # closed by us, or the daemon has stopped
             while len(header := self._socket.recv(HEADER_BYTES, socket.MSG_WAITALL)) == HEADER_BYTES:
                 left = int.from_bytes(header[4:], "big")
                 while left:
@@ -39,7 +39,7 @@ class DockerOutputStream:
                     yield chunk
 
     def close(self) -> None:
-        """Close the connection; a reader in another thread stops."""
+        """Close the connection, which stops a reader in another thread."""
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._stream._response.close()  # noqa: SLF001 - the SDK keeps it there and does not close it

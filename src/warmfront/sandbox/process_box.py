@@ -1,6 +1,6 @@
-"""A box whose program is our child process: spawn it, watch it, kill it and reap it.
+"""A box whose program is our child process: spawn, watch, kill and reap it.
 
-This module does not isolate: bubblewrap and the trusted process differ in the command that they run.
+This module does not isolate anything: bubblewrap and the trusted process differ in the command that they run.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-#: A shell script that makes the box the first victim if the machine runs out of memory, sets the rlimits,
-#: joins the cgroups and executes the command. All values are arguments, so that nothing is interpolated into
-#: shell text.
+#: A shell script that makes the box the first process to be killed if the machine runs out of memory, sets
+#: the rlimits, joins the cgroups and executes the command. All values are arguments, so that nothing is
+#: interpolated into shell text.
 LAUNCHER = """
 echo 1000 > /proc/self/oom_score_adj
 ulimit -c 0 && ulimit -f "$1" && ulimit -n "$2" || exit 1
@@ -37,7 +37,7 @@ exec "$@"
 """
 FILE_BLOCK_BYTES = 512  #: the unit of `ulimit -f`
 
-#: How long killed processes may take to end. It is instant unless a process is in a driver call.
+#: How long killed processes may take to end. They end immediately unless they are in a driver call.
 GRACE_S = 10.0
 
 
@@ -58,7 +58,7 @@ def exit_of_status(status: int) -> BoxExit:
 
 
 class Spawner:
-    """Spawns every child from one thread that lives as long as the sandbox.
+    """A thread that spawns every child and lives as long as the sandbox.
 
     A child with PR_SET_PDEATHSIG is killed when the *thread* that created it ends, so a box that was started
     by a short-lived thread would be killed before it is used.
@@ -164,10 +164,10 @@ class ProcessBox(ChannelBox):
 
 @contextlib.contextmanager
 def _on_cpus(cpu_set: Sequence[int]) -> Iterator[None]:
-    """Restrict this thread, and so the processes that it starts, to these CPUs, if there are any."""
+    """Restrict this thread, and the processes that it starts, to these CPUs, if there are any."""
     before = os.sched_getaffinity(0)
     if cpu_set:
-        with contextlib.suppress(OSError):  # none of them is a CPU that this process may use
+        with contextlib.suppress(OSError):  # this process may not use any of these CPUs
             os.sched_setaffinity(0, cpu_set)
     try:
         yield

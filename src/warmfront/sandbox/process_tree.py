@@ -1,11 +1,11 @@
-"""The processes of a box, as /proc shows them: stop them by signals and add up their times.
+"""The processes of a box, as listed in /proc: stop them with signals and add up their times.
 
-It is the fallback where there is no control group with a freezer. The processes of a box are the descendants
-of its first process. In a pid namespace these are all, because process 1 becomes the parent of every orphan;
-the orphans of a trusted program are missed.
+This is the fallback if there is no control group with a freezer. The processes of a box are the descendants
+of its first process. In a pid namespace this covers all processes, because process 1 becomes the parent of
+every orphan. Orphans of a trusted program are missed.
 
-In a container, the /proc of its host may be mounted elsewhere. The ids in it are the host's: they are good
-for reading that /proc, and not for signals.
+In a container, the /proc of its host may be mounted elsewhere. Its process ids are the host's: they can be
+used to read that /proc, but not to send signals.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 PROC = Path("/proc")
-#: Where a worker task has the /proc of its VM, which shows the boxes of the VM's Docker daemon.
+#: Where a worker task mounts the /proc of its VM, which lists the boxes of the VM's Docker daemon.
 HOST_PROC = Path("/host/proc")
 
 #: Whether the kernel lists the children of a task (CONFIG_PROC_CHILDREN).
@@ -38,15 +38,15 @@ LONGEST_PAUSE_S = 1e-3
 #: States of a task that does not run until it gets a signal: stopped, traced, zombie and dead.
 STOPPED = frozenset("TtZX")
 
-#: States of a task that runs, could run, or waits for a disk, for which its neighbours may be the reason.
+#: States of a task that is running, ready to run, or waiting for a disk, possibly because of other processes.
 READY = frozenset("RD")
 
-#: The kind of CPU-time clock that counts what the scheduler granted, in nanoseconds (CPUCLOCK_SCHED).
+#: The kind of CPU-time clock that counts the time granted by the scheduler, in nanoseconds (CPUCLOCK_SCHED).
 SCHEDULED_TIME = 2
 
 
 def wait_until(condition: Callable[[], bool], *, what: str) -> None:
-    """Wait for a condition that is met soon. Raises `TimeoutError` after `FREEZE_TIMEOUT_S`."""
+    """Poll until a condition is met. Raises `TimeoutError` after `FREEZE_TIMEOUT_S`."""
     deadline = time.monotonic() + FREEZE_TIMEOUT_S
     pause_s = FIRST_PAUSE_S
     while not condition():
@@ -78,11 +78,11 @@ class ProcessTree:
         self._signal(signal.SIGSTOP)
 
     def wait_frozen(self) -> None:
-        """Stop every process that still runs, or was started meanwhile, until none does."""
+        """Stop every process that is still running, including new ones, until all are stopped."""
         last_cpu_s = -1.0
 
         def is_frozen() -> bool:
-            # One running process can continue another, so nothing may have run between two looks.
+            # A running process can continue another one, so no process may have run between two checks.
             nonlocal last_cpu_s
             previous, last_cpu_s = last_cpu_s, self.cpu_s()
             if self._are_all_stopped():
@@ -110,7 +110,7 @@ class ProcessTree:
         if not HAS_CHILDREN_FILES:
             children_of = _searched_children(self._proc)
         pids = [self._root]
-        for pid in pids:  # it grows while it is read
+        for pid in pids:  # the list grows during the iteration
             pids += children_of(pid)
         return [status for pid in pids if (status := status_of_process(pid, self._proc))]
 

@@ -1,7 +1,7 @@
 """The system call filter, rendered as a BPF program for bubblewrap and as a profile for Docker.
 
 Calls that the table does not allow fail with EPERM. A program that uses the system calls of another
-architecture is killed, because the same numbers mean other calls there.
+architecture is killed, because there the same numbers mean different calls.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def as_descriptor(*, may_fork: bool, has_devices: bool = False) -> int:
 
 
 def docker_profile(*, may_fork: bool, has_devices: bool = False) -> dict[str, Any]:
-    """Return the filter as a Docker profile, which also kills calls of other architectures."""
+    """Return the filter as a Docker profile. It also kills programs that use calls of other architectures."""
     return {
         "defaultAction": "SCMP_ACT_ERRNO",
         "defaultErrnoRet": errno.EPERM,
@@ -134,7 +134,7 @@ def _docker_condition(condition: Condition) -> dict[str, Any]:
 def _conditions(
     architecture: Architecture, *, may_fork: bool, has_devices: bool
 ) -> dict[int, tuple[Condition, ...]]:
-    """Return number → the conditions under which the call is allowed; no condition means always."""
+    """Return the conditions under which each call is allowed, by number; no condition means always."""
     conditions: dict[int, tuple[Condition, ...]] = {}
     for allowance in allowances(may_fork=may_fork, has_devices=has_devices):
         for numbers in allowance.calls.values():

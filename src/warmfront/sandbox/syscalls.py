@@ -1,10 +1,10 @@
 """The system calls that a box may use, with the reason per group. Every other call fails with EPERM.
 
-`seccomp.py` turns this table into a filter. The numbers are for x86-64 and aarch64. Not in the table, on
-purpose: sockets; other processes' memory (`ptrace`, `process_vm_*`); mounts and namespaces; keyrings; large
+`seccomp.py` turns this table into a filter. The numbers are for x86-64 and aarch64. Deliberately not in the
+table: sockets; other processes' memory (`ptrace`, `process_vm_*`); mounts and namespaces; keyrings; large
 attack surfaces of the kernel (`bpf`, `io_uring_*`, `perf_event_open`, `userfaultfd`); administration of the
-machine; its clock; and every way to get a signal of one's choice while stopped (`timer_create`, `mq_notify`,
-F_SETSIG), because a box is frozen by SIGSTOP where there is no cgroup.
+machine; its clock; and every way to schedule a signal that arrives while stopped (`timer_create`,
+`mq_notify`, F_SETSIG), because a box without a cgroup is frozen with SIGSTOP.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ PRCTL_OPTIONS = (
 
 SECCOMP_SET_MODE_FILTER = 1
 
-#: ioctl: whether it is a terminal, its width and process group, bytes to read, flags, and copy by reference.
+#: ioctl: terminal checks, terminal width and process group, bytes to read, flags, and copy by reference.
 IOCTL_REQUESTS = (0x5401, 0x802C_542A, 0x5413, 0x540F, 0x541B, 0x5421, 0x5450, 0x5451, 0x4004_9409)
 #: ioctl: the types of the requests to /dev/kfd and /dev/dri.
 GPU_IOCTL_TYPES = (ord("K"), ord("d"))
 
-#: personality: ask for it, and the default one.
+#: personality: query it, and set the default one.
 PERSONALITIES = (0xFFFF_FFFF, 0)
 
 #: Numbers of a call on x86-64 and on aarch64; None if it does not exist there.
@@ -53,7 +53,7 @@ class Condition:
 
 @dataclass(frozen=True, kw_only=True)
 class Allowance:
-    """System calls that are allowed: always, or if one of the conditions holds."""
+    """System calls that are allowed, always or if one of the conditions holds."""
 
     reason: str
     calls: dict[str, Numbers]
@@ -357,8 +357,8 @@ WITH_DEVICES = (
     ),
 )
 
-#: Calls that libraries try before they fall back to an older one, which they do only after this error. The
-#: flags of clone3 are in memory, which a filter cannot read.
+#: Calls that libraries try first, and that must fail with this error so that they fall back to an older call.
+#: clone3 is one because its flags are in memory, which a filter cannot read.
 PROBED_ERRNO = errno.ENOSYS
 PROBED: dict[str, Numbers] = {
     "clone3": (435, 435),

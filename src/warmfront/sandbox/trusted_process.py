@@ -1,4 +1,4 @@
-"""No isolation, behind the same interface: for code that the user wrote and trusts.
+"""A sandbox without isolation, for code that the user wrote and trusts.
 
 It is used only on explicit request, never as a fallback. It enforces only the limits on wall clock, output,
 file size and open files.
@@ -26,7 +26,7 @@ NAME = TRUSTED
 
 
 class TrustedSandbox(PooledSandbox):
-    """Runs programs without isolation."""
+    """A sandbox that runs programs without isolation."""
 
     name = NAME
     detail = NAME
@@ -60,7 +60,7 @@ class TrustedBox(ProcessBox):
         self._spawn(launcher(argv, self.template.limits, ()), env=env)
 
     def _on_host(self, text: str) -> str:
-        """Replace paths inside the box by host paths, since the program sees the host's file system."""
+        """Replace paths inside the box with host paths, because the program sees the host's file system."""
         host_paths = {mount.inside: mount.host for mount in self.template.mounts} | {BOX: self.folder}
         inside = "|".join(re.escape(path) for path in sorted(host_paths, key=len, reverse=True))
         return re.sub(rf"(?<![\w./])({inside})(?![\w.-])", lambda match: str(host_paths[match[1]]), text)

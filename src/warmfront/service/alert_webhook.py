@@ -1,4 +1,4 @@
-"""Posts alerts to the operator's webhook. A webhook that fails is logged and affects nothing else."""
+"""Post alerts to the operator's webhook. A failure is logged and has no other effect."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _TIMEOUT_S = 10.0
 
 
 class AlertWebhook:
-    """Posts alerts as JSON to one URL."""
+    """A webhook to which alerts are posted as JSON."""
 
     def __init__(self, url: str) -> None:
         self._url = url
 
     async def __call__(self, facts: dict[str, Any]) -> None:
-        """Post an alert, with retries; it is about the budget, unless the facts name another `event`."""
+        """Post an alert, with retries. It is a budget alert, unless the facts contain another `event`."""
         body = {"event": "BUDGET_ALERT", **facts}
         async with httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False) as http:
             for attempt in range(_ATTEMPTS):

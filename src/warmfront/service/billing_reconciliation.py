@@ -1,7 +1,7 @@
-"""Compares the ledger with the provider's record of recently ended VMs.
+"""Compare the ledger with the provider's record of recently ended VMs.
 
-The ledger is written from the same record when a VM ends, so a difference means that one of the two has
-changed since. Differences are reported to the operator; nothing is corrected automatically.
+The ledger is written from the same record when a VM ends, so a difference means that one of them has changed
+since then. Differences are reported to the operator; nothing is corrected automatically.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class BillingReconciliation:
 
 
 class BillingReconciler:
-    """Reconciles the ledger every few minutes and keeps the latest result."""
+    """A task that reconciles the ledger every few minutes and keeps the latest result."""
 
     latest: BillingReconciliation | None = None  #: None before the first
 
@@ -65,7 +65,7 @@ class BillingReconciler:
                 continue
             compared += 1
             if vm.end_confirmed and not lease.end_confirmed:
-                lease = replace(lease, ended_at=vm.ended_at)  # the cloud's own list knows better
+                lease = replace(lease, ended_at=vm.ended_at)  # the cloud's own list is more accurate
             billed_usd = self._billed_usd(vm, lease)
             if abs(billed_usd - ledger_usd) > CENT:
                 differences.append(
@@ -97,7 +97,7 @@ class BillingReconciler:
             await asyncio.sleep(INTERVAL_S)
 
     def _billed_usd(self, vm: VMInstance, lease: Lease) -> Decimal:
-        """Return the cost by the provider's record; a VM that never started costs nothing."""
+        """Return the cost according to the provider's record; 0 for a VM that never started."""
         if lease.started_at is None or lease.ended_at is None:
             return Decimal(0)
         return billing_of(self._provider, vm).cost_usd(max(0.0, lease.ended_at - lease.started_at))

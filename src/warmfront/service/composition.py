@@ -1,7 +1,7 @@
-"""The service's composition root: open its parts, connect them, and close them in reverse order.
+"""The service's composition root: open its components, connect them, and close them in reverse order.
 
-The only decision made here is whether the service may start: it does not listen on an address that other
-machines can reach while there is no API key.
+The only decision made here is whether the service may start: without an API key, it does not listen on an
+address that other machines can reach.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ async def run_service(settings: Settings, *, on_listening: Callable[[int], objec
 
     Raises:
         NoApiKey: Other machines could reach the service, and there is no API key.
-        InfrastructureError: The address is in use, or a part could not be opened.
-        asyncio.CancelledError: A signal arrived before the service listened.
+        InfrastructureError: The address is in use, or a component could not be opened.
+        asyncio.CancelledError: A signal arrived before the service was listening.
     """
     call_on_stop_signals(asyncio.current_task().cancel)  # type: ignore[union-attr]  # inside a task
     async with AsyncExitStack() as stack:
@@ -85,7 +85,7 @@ async def _require_key(store: Store, settings: Settings) -> None:
 
 @asynccontextmanager
 async def _open_context(settings: Settings, store: Store, events: EventLog) -> AsyncIterator[ServiceContext]:
-    """Open all parts behind the API and start the orchestrator; on exit, stop and close them."""
+    """Open all components behind the API and start the orchestrator; on exit, stop and close them."""
     async with AsyncExitStack() as stack:
         xray_service = await asyncio.to_thread(XrayService.open, settings)
         stack.callback(xray_service.close)
@@ -124,7 +124,7 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
 
 
 async def _ownership(store: Store, clock: Clock) -> Ownership:
-    """Return the identity of this service, by which it knows its VMs among those of other services."""
+    """Return the identity of this service, which distinguishes its VMs from those of other services."""
 
     async def has_record(vm_id: str) -> bool:
         return await store.get_vm(vm_id) is not None
@@ -179,7 +179,7 @@ def _start_reconciler(store: Store, provider: Provider, clock: Clock) -> Iterato
 
 @contextmanager
 def _start_preflight(settings: Settings) -> Iterator[None]:
-    """Check in the background what the first VM will need, and log what is missing."""
+    """Check everything that the first VM will need, in the background, and log what is missing."""
     task = asyncio.create_task(_log_preflight(settings))
     try:
         yield

@@ -27,7 +27,10 @@ _BACKLOG = 2048
 
 
 class HttpServer(GuardedServer):
-    """Reports when it listens, and closes event streams before it waits for open requests."""
+    """A uvicorn server that reports when it listens.
+
+    At shutdown it closes event streams before it waits for requests.
+    """
 
     def __init__(
         self,
@@ -59,12 +62,12 @@ class HttpServer(GuardedServer):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Shut down on a signal without raising it again, because the other parts must be closed first."""
+        """Shut down on a signal without raising it again, because other components must be closed first."""
         call_on_stop_signals(self._stop)
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then call `on_start`."""
+        """Start the server, then call `on_start`."""
         await super().startup(sockets)
         self._on_start()
 

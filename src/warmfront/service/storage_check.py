@@ -1,4 +1,4 @@
-"""Checks whether the data directory can be written: a full disk must be known before a submission arrives."""
+"""Check whether the data directory can be written, to notice a full disk before a submission arrives."""
 
 from __future__ import annotations
 

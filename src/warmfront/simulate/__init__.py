@@ -1,1 +1,1 @@
-"""Simulated costs: replay arrivals in virtual time under other policies, prices and rates."""
+"""Simulate costs: replay arrivals in virtual time under other policies, prices and rates."""

@@ -1,7 +1,7 @@
-"""Forecasts and what-ifs for one account, by replaying its own arrivals.
+"""Forecast and compare the costs of one account by replaying its own arrivals.
 
-Run as a separate process, so that the service stays responsive: it reads a request as JSON from stdin and
-writes the result as JSON to stdout. It opens no database.
+This module runs as a separate process, so that the service stays responsive. It reads a request as JSON from
+stdin and writes the result as JSON to stdout. It does not open a database.
 """
 
 from __future__ import annotations
@@ -77,16 +77,16 @@ class Account:
         )
 
     def replay_config(self) -> ReplayConfig:
-        """Return the configuration of a replay with the account's present policy."""
+        """Return the configuration of a replay with the account's current policy."""
         return ReplayConfig(
             settings=self.settings(), billing=self.billing(), boot_s=self.boot_s, task_s=self.task_s
         )
 
 
 def forecasts(account: Account, paces: Sequence[float] = PACES) -> list[dict[str, Any]]:
-    """Forecast a month's cost and how long the credits last, at the present pace and at the given ones.
+    """Forecast a month's cost and how long the credits last, at the current pace and at the given paces.
 
-    The present pace is left out if the account has too little history.
+    The current pace is left out if the account has too little history.
     """
     own = to_trace_time(account.arrivals_at).at_s
     rows = []
@@ -139,7 +139,7 @@ def resampled(own_s: NDArray[np.float64], days: int, per_day: float, ahead: int)
     weeks = random.integers(max(1, ahead // 7), size=drawn.size)
     jitters_s = random.normal(
         0.0, _SESSION_GAP_S, size=drawn.size
-    )  # no two sessions begin at the same second
+    )  # no two sessions begin in the same second
     arrivals = [
         sessions[index] - sessions[index][0] + sessions[index][0] % _WEEK_S + week * _WEEK_S + jitter_s
         for index, week, jitter_s in zip(drawn, weeks, jitters_s, strict=True)

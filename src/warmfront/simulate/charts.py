@@ -1,6 +1,6 @@
 """SVG charts of a comparison: the cost of each row, and the activity of its VMs on one day.
 
-The charts suit light and dark pages, need neither fonts nor scripts, and are deterministic byte for byte.
+The charts work on light and dark pages, need neither fonts nor scripts, and are byte-for-byte reproducible.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ text { fill: #1f2328; font: 14px system-ui, sans-serif; }
 
 
 def cost_chart(rows: Sequence[ComparisonRow], title: str, note: str) -> str:
-    """Return a bar chart of the cost of VMs and the value of the waiting, one bar per row."""
+    """Return a bar chart of the cost of VMs and the cost of waiting, one bar per row."""
     top = max((row.cost_usd for row in rows), default=0.0) or 1.0
     scale = (_WIDTH - _LABELS - _NOTES) / top
     names = labels(rows)

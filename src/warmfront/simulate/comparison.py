@@ -1,6 +1,6 @@
 """Replay the same arrivals under several policies and conditions, and compare them with the offline optimum.
 
-All dollars come from the ledgers of the replays, except those of the optimum, which are computed.
+All costs come from the ledgers of the replays, except the optimum's, which are computed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _HOUR_S = 3600.0
 #: Replaying fewer arrivals than this takes less time than starting another process.
 _MIN_ARRIVALS_PER_PROCESS = 3000
-#: For billing in blocks the optimum takes time quadratic in the arrivals; it is left out above this many.
+#: For billing in blocks, the optimum takes quadratic time; it is left out for more arrivals than this.
 _MAX_ARRIVALS_BY_BLOCKS = 40_000
 
 BEST = "best possible"
@@ -44,7 +44,7 @@ class Policy:
 
     name: str
     keep_warm: str  #: a value of WARMFRONT_KEEP_WARM
-    idle_s: float | None = None  #: idle timeout of a fixed policy; None: the one in the settings
+    idle_s: float | None = None  #: idle timeout of a fixed policy; None for the one in the settings
 
     def apply_to(self, settings: Settings) -> Settings:
         """Return the settings with this policy."""
@@ -84,11 +84,11 @@ class ComparisonRow:
 
     policy: str
     conditions: Conditions
-    usd: Decimal  #: cost of the VMs: the ledger's, or computed for the optimum
+    usd: Decimal  #: cost of the VMs, from the ledger, or computed for the optimum
     waits_s: NDArray[np.float64]  #: wait per submission
     cold_starts: int
     utilisation: float
-    cost_usd: float  #: VMs plus the value of the waiting
+    cost_usd: float  #: VMs plus the cost of waiting
     over_best: float | None  #: `cost_usd` as a multiple of the optimum's
     result: ReplayResult | None = None  #: None for the optimum, which is not replayed
 
@@ -104,7 +104,7 @@ class ComparisonRow:
 
     @property
     def wait_usd(self) -> float:
-        """The value of all the waiting."""
+        """The total cost of waiting."""
         return self.cost_usd - float(self.usd)
 
     def waited_s(self, percentile: float) -> float:
@@ -126,7 +126,7 @@ def compare(
     wait_usd_per_h: float,
     shown_s: tuple[float, float] = (0.0, 0.0),
 ) -> list[ComparisonRow]:
-    """Return one row per conditions and policy; the optimum for the same conditions follows its policies.
+    """Return one row per policy for each set of conditions, followed by the optimum for the same conditions.
 
     Args:
         arrivals_s: sorted times, in seconds since the trace began.
@@ -164,7 +164,7 @@ def _replay_all(arrivals_s: NDArray[np.float64], configs: list[ReplayConfig]) ->
     workers = min(len(configs), os.cpu_count() or 1)
     if workers < 2 or arrivals_s.size < _MIN_ARRIVALS_PER_PROCESS:
         return [replay(arrivals_s, config) for config in configs]
-    # Spawn, not fork: the caller may have threads.
+    # Spawn instead of fork, because the caller may have threads.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, mp_context=context) as pool:
         return list(pool.map(replay, itertools.repeat(arrivals_s), configs))

@@ -1,7 +1,7 @@
 """The offline optimum: the minimum cost of serving known arrivals with one VM, by dynamic programming.
 
-Pure functions on arrays, in floating point: a baseline for policies, never a bill. The optimum does not
-prewarm, so a policy that predicts an arrival can cost less.
+All functions are pure and use floating point: the result is a baseline for policies, never a bill. The
+optimum does not prewarm, so a policy that predicts an arrival can cost less.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ServingCosts:
     boot_s: float = 450.0
     task_s: float = 30.0
     wait_usd_per_h: float = 20.0
-    granularity_s: float = 0.0  #: billed time is rounded up to a multiple of this; 0: not rounded
+    granularity_s: float = 0.0  #: billed time is rounded up to a multiple of this; 0 for no rounding
     minimum_s: float = 0.0  #: the shortest time that is billed
 
     def bill_usd(self, lived_s: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -44,7 +44,7 @@ class Optimum:
     usd: float  #: cost of the VMs
     waited_s: float  #: total wait of all submissions, from arrival to start
     cold_starts: int
-    cost_usd: float  #: VMs plus the value of the waiting
+    cost_usd: float  #: VMs plus the cost of waiting
     waits_s: NDArray[np.float64]  #: wait per submission
     lived_s: float  #: total lifetime of all VMs
 
@@ -78,7 +78,7 @@ def find_optimum(arrivals_s: NDArray[np.float64], costs: ServingCosts) -> Optimu
 
 
 def _busy(arrivals_s: NDArray[np.float64], late_s: float, task_s: float) -> _BusyPeriods:
-    """Compute the busy periods if the first submission of each starts `late_s` after its arrival."""
+    """Compute the busy periods, if the first submission of each starts `late_s` after its arrival."""
     arrivals = arrivals_s.tolist()
     count = len(arrivals)
     waited = np.empty(count)
@@ -105,7 +105,7 @@ def _by_the_second(
     count = arrivals_s.size
     rate, wait = costs.rate_usd_per_h / _HOUR_S, costs.wait_usd_per_h / _HOUR_S
     arrivals = arrivals_s.tolist()
-    # The minimum cost from each arrival on, if it finds no VM and if it finds one.
+    # The minimum cost from each arrival on, if it finds no VM, and if it finds one.
     cold_usd, warm_usd = [0.0] * (count + 1), [0.0] * (count + 1)
     cold_ends, warm_ends = [count] * (count + 1), [count] * (count + 1)
     states = ((cold.columns(), cold_usd, cold_ends), (warm.columns(), warm_usd, warm_ends))
@@ -124,7 +124,7 @@ def _by_the_second(
 def _by_blocks(
     arrivals_s: NDArray[np.float64], costs: ServingCosts, cold: _BusyPeriods, warm: _BusyPeriods
 ) -> NDArray[np.int64]:
-    """Solve for billing in blocks, where a VM's cost depends on its whole lifetime: try every end of each VM.
+    """Solve for billing in blocks by trying every end of each VM, because costs depend on the whole lifetime.
 
     Returns the same as `_by_the_second`.
     """
@@ -180,7 +180,7 @@ def _follow(arrivals_s: NDArray[np.float64], costs: ServingCosts, ends: NDArray[
         starts = max(free_at, arrival)
         waits[number] = starts - arrival
         free_at = starts + costs.task_s
-    lived = np.array([*lives[1:], free_at - begin])  # the first entry is not a VM's
+    lived = np.array([*lives[1:], free_at - begin])  # the first entry does not belong to a VM
     usd, waited_s = float(costs.bill_usd(lived).sum()), float(waits.sum())
     return Optimum(
         usd=usd,

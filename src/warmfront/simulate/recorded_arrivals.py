@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-#: A replay of more arrivals takes longer than a user would wait.
+#: A replay of more arrivals than this takes longer than a user would wait.
 MAX_ARRIVALS = 200_000
 MAX_DAYS = 3660
 _WEEK_S = 7 * DAY_S
@@ -29,7 +29,7 @@ _WEEK_S = 7 * DAY_S
 _FIRST_MONDAY_S = 4 * DAY_S
 #: Smaller times are seconds since the trace began, larger ones are Unix times.
 _MIN_UNIX_TIME_S = MAX_DAYS * DAY_S
-#: Accepted headings of the column of times; without one of them it is the first column.
+#: Accepted headings of the time column; by default it is the first column.
 _HEADINGS = ("created_at", "arrived_at", "time", "timestamp", "at")
 
 
@@ -104,7 +104,7 @@ def _parse_time(text: str) -> float | None:
 
 
 def to_trace_time(times: Sequence[float]) -> Arrivals:
-    """Sort the times and count them from the Monday before the first; weekday and hour are kept."""
+    """Sort the times and count them from the Monday before the first. Weekday and hour are preserved."""
     at_s = np.array(times, dtype=np.float64)
     notes = []
     backwards = int(np.sum(np.diff(at_s) < 0))
@@ -114,7 +114,7 @@ def to_trace_time(times: Sequence[float]) -> Arrivals:
     doubles = int(np.sum(np.diff(at_s) == 0))
     if doubles:
         notes.append(
-            f"{doubles:,} of {at_s.size:,} arrivals have the time of another; each is a separate submission"
+            f"{doubles:,} of {at_s.size:,} arrivals share a time with another; each is a separate submission"
         )
     days = (at_s[-1] - at_s[0]) / DAY_S if at_s.size else 0.0
     if days > MAX_DAYS:

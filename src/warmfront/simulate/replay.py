@@ -1,6 +1,6 @@
 """Replay arrivals through the real orchestrator, store, ledger and policies in virtual time.
 
-The results are read from the store: dollars from the ledger, waits from submissions and attempts. Only the
+The results are read from the store: costs from the ledger, waits from submissions and attempts. Only the
 cloud is simulated, and it never fails.
 """
 
@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 #: A Monday at midnight UTC, like the beginning of every trace.
 EPOCH_S = 1_700_438_400.0
 _FIRST_DAY = datetime.fromtimestamp(EPOCH_S, UTC).replace(tzinfo=None)
-#: The interval of heartbeats and of the reconciler: nothing fails in a replay, so they only cost time.
+#: The interval of heartbeats and of the reconciler. It is long, because nothing fails in a replay.
 _MONTH_S = 30 * 86_400.0
-#: VMs are released when this long has passed after the last submission: nothing arrives any longer.
+#: VMs are released this long after the last submission, because nothing else arrives.
 _TAIL_S = 3600.0
 
 
@@ -89,7 +89,7 @@ class ReplayResult:
 def replay(arrivals_s: NDArray[np.float64], config: ReplayConfig) -> ReplayResult:
     """Submit every arrival at its time, wait until every VM has terminated, and return the result."""
     loop = VirtualLoop()
-    loop.set_task_factory(None)  # plain tasks are enough: nothing in a replay depends on the order of a set
+    loop.set_task_factory(None)  # plain tasks are enough: a replay does not depend on the order of a set
     database = MemoryDatabase(for_replay=True)
     store = Store(database)
     try:
@@ -127,7 +127,7 @@ async def run_service(
 
 
 async def _wait_until_drained(orchestrator: VMOrchestrator, config: ReplayConfig) -> None:
-    """Wait until every submission is done and every VM terminated; release VMs that stay idle too long."""
+    """Wait until all submissions are done and all VMs terminated; release VMs that stay idle too long."""
     idle_s, pause_s = 0.0, config.boot_s + config.task_s
     while True:
         await asyncio.sleep(pause_s)
@@ -143,7 +143,7 @@ async def _wait_until_drained(orchestrator: VMOrchestrator, config: ReplayConfig
 
 @contextlib.contextmanager
 def _quiet_logs() -> Iterator[None]:
-    """Log only errors: a simulated service would log at least one line per submission."""
+    """Log only errors, because a simulated service would log at least one line per submission."""
     logger = logging.getLogger("warmfront")
     level = logger.level
     logger.setLevel(logging.ERROR)
@@ -154,7 +154,10 @@ def _quiet_logs() -> Iterator[None]:
 
 
 def _settings(config: ReplayConfig) -> Settings:
-    """Return the settings without frequent checks, short timeouts and a budget: a replay needs none."""
+    """Return the settings without frequent checks, short timeouts and a budget.
+
+    A replay does not need them.
+    """
     return replace(
         config.settings,
         heartbeat_s=_MONTH_S,

@@ -1,7 +1,7 @@
 """A cloud without failures or variance: all VMs boot in the same time, all attempts take the same time.
 
-It implements `Provider` and `ListenerClient` on any event loop. Costs are computed by the ledger from the
-times that this cloud reports.
+It implements `Provider` and `ListenerClient` on any event loop. The ledger computes costs from the times that
+this cloud reports.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from warmfront.providers.ownership import ForeignVM
     from warmfront.vm import VMInstance
 
-#: The only event of every attempt: a replay needs nothing but its end.
+#: The only event of every attempt: a replay needs only its end.
 _VERDICT = {"status": str(Verdict.CHECKED), "test_results": [], "passed_tests": 1, "total_tests": 1}
 
 
 class SteadyProvider:
-    """A `Provider` whose VMs take `boot_s` to boot, are billed from the request on and end immediately."""
+    """A `Provider` whose VMs take `boot_s` to boot, are billed from the request, and end immediately."""
 
     name = "simulated"
     toolchain: str | None = None
@@ -55,7 +55,7 @@ class SteadyProvider:
         return self._boot_s
 
     def slots(self, gpu: str, gpu_count: int = 1) -> int:  # noqa: ARG002 - every GPU is alike
-        """Return one: attempts are not overlapped."""
+        """Return one, because attempts do not overlap."""
         return 1
 
     async def check_ready(self, gpu: str) -> None:
@@ -69,7 +69,7 @@ class SteadyProvider:
         *,
         gpu_count: int = 1,  # noqa: ARG002 - always one
     ) -> AsyncIterator[Lease]:
-        """Yield the lease when the VM is ready; the phases before are not reported."""
+        """Yield the lease when the VM is ready. Earlier phases are not reported."""
         now = self._clock.now()
         self._vms[vm_id] = Lease(vm_id=vm_id, phase=Phase.BOOTING, started_at=now)
         await asyncio.sleep(self._boot_s)
@@ -83,11 +83,11 @@ class SteadyProvider:
         return Lease(vm_id=vm_id, phase=Phase.ENDED, started_at=started_at, ended_at=self._clock.now())
 
     def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
-        """Return no command: the machine has no name of its own."""
+        """Return a text instead of a command, because no cloud has this machine."""
         return "there is no command"
 
     async def describe(self, vm_id: str) -> Lease | None:
-        """Return the lease of a live VM; VMs that ended are forgotten."""
+        """Return the lease of a live VM; None for ended VMs."""
         return self._vms.get(vm_id)
 
     async def leases(self) -> list[Lease]:
@@ -99,7 +99,7 @@ class SteadyProvider:
 
 
 class SteadyListeners:
-    """A `ListenerClient` to VMs on which every attempt takes `task_s` and succeeds."""
+    """A `ListenerClient` for VMs on which every attempt takes `task_s` and succeeds."""
 
     def __init__(self, task_s: float) -> None:
         self._task_s = task_s
@@ -110,12 +110,12 @@ class SteadyListeners:
         yield AttemptEvent(seq=1, fields=_VERDICT)
 
     async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:  # noqa: ARG002 - it always raises
-        """Raise `UnknownAttempt`: no stream is ever interrupted, so none is resumed."""
+        """Raise `UnknownAttempt`, because no stream is ever interrupted or resumed."""
         raise UnknownAttempt
         yield
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
-        """Do nothing: a replay cancels no submission."""
+        """Do nothing, because a replay does not cancel submissions."""
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
         """Return that the listener is healthy."""

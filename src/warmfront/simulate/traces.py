@@ -1,6 +1,6 @@
 """Generated arrivals to replay: three kinds of trace, each determined by its seed.
 
-Pure functions that return sorted arrays of seconds since the trace began, which is a Monday at midnight UTC.
+The functions return sorted arrays of seconds since the trace began, on a Monday at midnight UTC.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def poisson(per_day: float, days: float, seed: int) -> NDArray[np.float64]:
 
 
 def workday(per_day: float, days: float, seed: int) -> NDArray[np.float64]:
-    """Return arrivals of a working week: many around noon, few at night and at weekends."""
+    """Return arrivals of a working week: many around noon, few at night and on weekends."""
     return _weekly_poisson(per_day, days, np.random.default_rng(seed))
 
 
@@ -68,7 +68,7 @@ def _weekly_poisson(per_day: float, days: float, random: np.random.Generator) ->
 
 
 def _week() -> NDArray[np.float64]:
-    """Return the relative rate of each hour of the week, from Monday's first."""
+    """Return the relative rate of each hour of the week, starting with Monday's first hour."""
     hours = np.arange(24) + 0.5
     day = np.exp(-(((hours - _NOON_H) / _SPREAD_H) ** 2) / 2) + _NIGHT
     return np.concatenate([day] * 5 + [day * _WEEKEND] * 2)

@@ -1,7 +1,7 @@
 """An event loop in virtual time: when no callback is ready, the clock jumps to the next timer.
 
 It has no I/O and no threads, never sleeps, and runs callbacks in a deterministic order. Callbacks can belong
-to a simulated process; after that process is killed none of them runs again, as after `kill -9`.
+to a simulated process. After that process is killed, none of them runs again, as after `kill -9`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-#: More callbacks than this at one moment of virtual time are taken for an endless loop.
+#: More callbacks than this at one moment of virtual time count as an endless loop.
 _MAX_STEPS_PER_MOMENT = 200_000
 #: How often remaining tasks are cancelled before they are abandoned.
 _CANCEL_ROUNDS = 100
@@ -40,7 +40,7 @@ class SimulatedProcess(Protocol):
     alive: bool
 
 
-#: The process that the callbacks of a context belong to, such as one run of a control plane.
+#: The process to which the callbacks of a context belong, such as one run of a control plane.
 PROCESS: ContextVar[SimulatedProcess | None] = ContextVar("process", default=None)
 
 
@@ -84,11 +84,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return timer
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> NoReturn:  # type: ignore[override]  # noqa: ANN401 - always rejected
-        """Raise `RuntimeError`: threads run in real time, in an order that cannot be reproduced."""
+        """Raise `RuntimeError`, because threads run in real time and in an unpredictable order."""
         raise RuntimeError(f"no threads in virtual time: {func!r} {args!r} {executor!r}")
 
     def resume_killed(self) -> None:
-        """Run the callbacks of killed processes again: a task must run to be cancelled."""
+        """Run the callbacks of killed processes again, because a task must run to be cancelled."""
         self._runs_killed = True
         self._ready.extend(self._suspended)
         self._suspended.clear()
@@ -119,7 +119,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         if not timers:
             if self._stopping:
                 return
-            raise Deadlock(f"no callback and no timer is left at {self._now:.3f} s: {self._task_names()}")
+            raise Deadlock(f"no callbacks and no timers are left at {self._now:.3f} s: {self._task_names()}")
         if timers[0][0] > self._now:
             self._now = timers[0][0]
             self._steps_at_now = 0
@@ -171,7 +171,7 @@ def run_virtual(main: Coroutine[Any, Any, T], *, loop: VirtualLoop | None = None
     """
     loop = loop or VirtualLoop()
     was_enabled = gc.isenabled()
-    gc.disable()  # the time of a collection depends on what this process did before
+    gc.disable()  # when a collection runs depends on earlier work of this process
     try:
         return loop.run_until_complete(main)
     finally:
@@ -202,7 +202,7 @@ def _cancel_all(loop: VirtualLoop) -> None:
 
 
 class _NumberedTask(asyncio.Task[T]):
-    """A task whose hash is its number, not its address, so that sets of tasks have a deterministic order."""
+    """A task whose hash is its number instead of its address, so that sets of tasks have a fixed order."""
 
     def __init__(self, coro: Coroutine[Any, Any, T], *, number: int, **kwargs: Any) -> None:  # noqa: ANN401 - the signature of Task
         self._number = number  # before super().__init__(), which adds the task to a set

@@ -1,6 +1,6 @@
-"""Queries on API keys, quotas and marks (named facts, such as that an alert was sent).
+"""Queries on API keys, quotas and marks. A mark is a named value, such as a record that an alert was sent.
 
-Secrets of keys are shown once, and stored as a SHA-256 digest only. A secret has 256 random bits, so one
+The secret of a key is shown once, and only its SHA-256 digest is stored. A secret has 256 random bits, so one
 round of SHA-256 is enough: it cannot be guessed.
 """
 
@@ -33,7 +33,7 @@ _FORMAT = re.compile(r"wf_([0-9a-f]{12})_[0-9a-f]{64}", re.ASCII)
 def create_key(
     conn: Connection, user: str, role: Role, now: float, *, team: str | None = None
 ) -> tuple[ApiKey, str]:
-    """Create a key; return it with its secret, `wf_<id>_<secret>`, which cannot be read again."""
+    """Create a key; return it with its secret, `wf_<id>_<secret>`, which cannot be retrieved later."""
     key = ApiKey(id=secrets.token_hex(6), user=user, role=role, created_at=now, team=team)
     secret = f"wf_{key.id}_{secrets.token_hex(32)}"
     row = {"id": key.id, "user_name": user, "role": role, "created_at": now, "team": team}
@@ -85,7 +85,7 @@ _ANY_ACTIVE = select(exists().where(_K.revoked_at.is_(None)))
 
 
 def any_key(conn: Connection) -> bool:
-    """Return whether a key was ever created; revoked keys stay in the table and count."""
+    """Return whether a key was ever created, including revoked keys."""
     return bool(conn.execute(_ANY).scalar())
 
 
@@ -119,7 +119,7 @@ def consume_quotas(conn: Connection, user: str, now: float, quotas: Iterable[Quo
     """Count one use of every quota.
 
     Raises:
-        QuotaExceeded: one of them is used up; the transaction is rolled back, so that none is counted.
+        QuotaExceeded: a quota is used up. The transaction is rolled back, so no use is counted.
     """
     for quota in quotas:
         window = {"user_name": user, "kind": quota.kind, "window_start": quota.window_start(now)}
@@ -132,7 +132,7 @@ def consume_quotas(conn: Connection, user: str, now: float, quotas: Iterable[Quo
             conn.execute(_DELETE_EARLIER, window)
 
 
-#: As text: both databases accept this UPSERT, and SQLAlchemy has a different builder for each.
+#: Written as text: both databases accept this UPSERT, but SQLAlchemy has a different builder for each.
 _CONSUME = text("""
     INSERT INTO usage (user_name, kind, window_start, taken) VALUES (:user_name, :kind, :window_start, 1)
     ON CONFLICT (user_name, kind, window_start)
@@ -150,12 +150,12 @@ def mark_once(conn: Connection, name: str, now: float) -> bool:
 
 
 def owner_id(conn: Connection, new_id: str, now: float) -> str:
-    """Return the owner id of this database; `new_id` becomes it if there is none yet."""
+    """Return the owner id of this database; store `new_id` as the owner id if there is none yet."""
     conn.execute(_MARK_ONCE, {"name": OWNER_MARK, "value": new_id, "time": now})
     return get_mark(conn, OWNER_MARK) or new_id
 
 
-#: The name of the mark that has the owner id.
+#: The name of the mark that holds the owner id.
 OWNER_MARK = "owner-id"
 
 
@@ -170,7 +170,7 @@ def breakers(conn: Connection) -> dict[str, str]:
     return {name.removeprefix(_BREAKER_MARK): record for name, record in rows}
 
 
-#: Begins the names of the marks that have the records of circuit breakers.
+#: The prefix of the marks that hold the records of circuit breakers.
 _BREAKER_MARK = "circuit-breaker:"
 _BREAKERS = select(_M.name, _M.value).where(_M.name.startswith(_BREAKER_MARK)).order_by(_M.name)
 

@@ -1,7 +1,8 @@
-"""Attempts, the executions of a submission on VMs: their queries, and the transitions that involve a VM too.
+"""Queries on attempts, and the transitions that also change a VM.
 
-At most one attempt of a submission is live. Each change is guarded by the submission's row, so that a stale
-caller changes nothing. Each transition is one transaction over submission, attempt, VM and ledger.
+At most one attempt of a submission is live. Each change is guarded by a condition on the submission's row, so
+that a stale caller changes nothing. Each transition is one transaction over submission, attempt, VM and
+ledger.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from warmfront.usage_limits import DailyCaps
     from warmfront.vm import VMInstance
 
-    #: Completes the fields of a verdict once its cost is known: a receipt states the cost. It must not wait.
+    #: Completes the fields of a verdict once its cost is known, which a receipt states. It must not block.
     FinishEvent = Callable[[dict[str, Any]], dict[str, Any]]
 
 _A = schema.attempts.c
@@ -67,7 +68,7 @@ _BEGIN = (
         vm_id=bindparam("on"),
         attempts=_S.attempts + 1,
         expected_usd=bindparam("to_expected_usd"),
-        pays_boot=False,  # once is enough: the boot for a retry is charged to the VM pool
+        pays_boot=False,  # only once: the boot for a retry is charged to the VM pool
         last_event_id=_S.last_event_id + 1,
     )
     .returning(_S.last_event_id)
@@ -85,8 +86,8 @@ def lose(
 ) -> bool:
     """Execute LOSE_ATTEMPT; return False, and change nothing, if the attempt is not live.
 
-    Its owner is not charged for it: what was metered while another attempt began or ended on the VM is moved
-    to the VM pool.
+    The owner is not charged for it: amounts already metered, because another attempt began or ended on the
+    VM, are moved to the VM pool.
     """
     if conn.execute(_RETURN_TO_QUEUE, {"live": attempt_id}).rowcount != 1:
         return False
@@ -109,7 +110,7 @@ _LOSE = (
     .where(_A.id == bindparam("this"))
     .values(
         outcome=bindparam("to_outcome"),
-        # A VM may have ended, unnoticed, before the attempt was assigned to it.
+        # The VM may have ended unnoticed before the attempt was assigned to it.
         ended_at=case((_A.started_at > _ENDED_AT, _A.started_at), else_=_ENDED_AT),
         reason=bindparam("to_reason"),
     )
@@ -150,7 +151,7 @@ _PREEMPTED = (
 
 
 def running(conn: Connection) -> list[RunningAttempt]:
-    """Return the attempts that are on a VM now, oldest first."""
+    """Return the attempts that are currently on a VM, oldest first."""
     return [RunningAttempt(*row) for row in conn.execute(_RUNNING)]
 
 
@@ -191,7 +192,7 @@ def begin_attempt(
     """Assign a queued submission to an attempt; store the VM and its ledger entries with it.
 
     Raises:
-        BudgetExceeded: its boot in `entries` and `expected_usd` for its work no longer fit a daily cap.
+        BudgetExceeded: its boot in `entries` and `expected_usd` for its work would exceed a daily cap.
     """
     if caps is not None:
         own = (entry.amount_usd for entry in entries if entry.submission_id == attempt.submission_id)
@@ -233,7 +234,7 @@ def complete_attempt(
 
 
 def complete(conn: Connection, submission_id: str, fields: dict[str, Any], now: float) -> StoredEvent | None:
-    """Store a verdict of the control plane, with the cost of the boot and attempts that it is charged for."""
+    """Store a verdict of the control plane, with the submission's charge."""
     cost_usd = _charge(conn, submission_id, fields, now)
     return event_queries.complete(conn, submission_id, _with_cost(fields, cost_usd), now, cost_usd=cost_usd)
 
@@ -247,7 +248,7 @@ def lose_attempt(
     vm: VMInstance,
     entries: Sequence[LedgerEntry],
 ) -> None:
-    """Return the submission of an attempt to the queue; the VM is free again."""
+    """Return the submission of an attempt to the queue, and store the VM as free."""
     vm_queries.save(conn, vm)
     ledger_queries.add(conn, entries)
     lose(conn, attempt.id, now, reason)
@@ -261,7 +262,7 @@ def end_vm(
     *,
     outcome: AttemptOutcome = AttemptOutcome.LOST,
 ) -> Decimal:
-    """Store the end of a VM and of the attempts on it; return what it cost over its whole life."""
+    """Store the end of a VM and of the attempts on it, and return the VM's total cost."""
     vm_queries.save(conn, vm)
     ledger_queries.add(conn, entries)
     for attempt_id in attempt_ids:
@@ -270,7 +271,7 @@ def end_vm(
 
 
 def _charge(conn: Connection, submission_id: str, fields: dict[str, Any], now: float) -> Decimal:
-    """Return what a submission is charged; the verdict ERROR is our failure, so the pool is charged then."""
+    """Return the charge of a submission. For the verdict ERROR, which is our failure, the pool is charged."""
     if fields["status"] == Verdict.ERROR:
         ledger_queries.waive(conn, submission_id, now)
     return ledger_queries.of_submission(conn, submission_id)

@@ -1,7 +1,8 @@
 """The two database backends: how to connect to each, and how one service locks it.
 
-SQLite is locked by a file beside it, PostgreSQL by an advisory lock of the writer's own session: a writer
-that lost its connection has lost the lock too, and cannot write without it. Nothing here knows a table.
+SQLite is locked with a file next to it, PostgreSQL with an advisory lock in the writer's own session: a
+writer that loses its connection also loses the lock, and cannot write without it. This module does not refer
+to any table.
 """
 
 from __future__ import annotations
@@ -52,26 +53,29 @@ class Backend(Protocol):
         """Return an engine for read-only connections."""
 
     def is_current(self, identity: object) -> bool:
-        """Return whether the database is still the one that `identity` described."""
+        """Return whether the database is still the one with this `identity`."""
 
     def identity(self) -> object:
-        """Return a value that differs if another database takes the place of this one."""
+        """Return a value that changes if this database is replaced by another."""
 
     def lock(self, connection: Connection) -> None:
-        """Lock out other services, or raise `StoreUnavailable` that names the holder of the lock."""
+        """Lock out other services. Raises `StoreUnavailable`, which names the holder of the lock."""
 
     def unlock(self) -> None:
-        """Release the lock, where closing the connection does not."""
+        """Release the lock, if closing the connection does not."""
 
     def ticket(self, connection: Connection) -> int | None:
-        """Return an id to check later whether this transaction was committed; None if never in doubt."""
+        """Return an id with which to check later whether this transaction was committed.
+
+        None if not needed.
+        """
 
     def was_committed(self, connection: Connection, ticket: int) -> bool | None:
         """Return whether that transaction was committed; None while it is in progress."""
 
 
 def backend_of(settings: Settings) -> Backend:
-    """Return the backend that the settings name; SQLite in the data directory by default."""
+    """Return the configured backend; by default SQLite in the data directory."""
     if settings.database_url is None:
         return Sqlite(settings.data_dir / "warmfront.db")
     try:
@@ -114,7 +118,7 @@ class Sqlite:
             ) from None
 
     def writer(self) -> Engine:
-        """Return an engine whose commits survive any process; WAL is synced at each checkpoint."""
+        """Return an engine whose commits survive a crash of the process. WAL is synced at each checkpoint."""
         engine = create_engine("sqlite://", creator=self._connect, poolclass=NullPool, hide_parameters=True)
         pragmas = ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON")
         return _with_transactions(engine, "BEGIN IMMEDIATE", pragmas)
@@ -141,7 +145,7 @@ class Sqlite:
         )
 
     def identity(self) -> object:
-        """Return device and inode: writes to a file that was moved or deleted succeed and are lost."""
+        """Return the device and inode, because writes to a moved or deleted file succeed but are lost."""
         try:
             status = self._path.stat()
         except OSError:
@@ -153,7 +157,7 @@ class Sqlite:
         return self.identity() == identity
 
     def lock(self, connection: Connection) -> None:
-        """Lock a file beside the database; the lock ends with this process, however it ends."""
+        """Lock a file next to the database. The lock ends with this process, even if it crashes."""
         del connection
         if self._lock is not None:
             return
@@ -171,12 +175,12 @@ class Sqlite:
         self._lock = lock
 
     def ticket(self, connection: Connection) -> int | None:
-        """Return None: a commit that failed on SQLite did not happen."""
+        """Return None, because a failed commit on SQLite never took effect."""
         del connection
         return None
 
     def was_committed(self, connection: Connection, ticket: int) -> bool | None:
-        """Raise: there are no tickets."""
+        """Raise an error, because SQLite has no tickets."""
         raise NotImplementedError(connection, ticket)
 
     def unlock(self) -> None:
@@ -187,7 +191,7 @@ class Sqlite:
 
 
 def _with_transactions(engine: Engine, begin: str, pragmas: tuple[str, ...]) -> Engine:
-    """Begin transactions explicitly: Python's driver begins them late, and not at all before a SAVEPOINT."""
+    """Begin transactions explicitly, because Python's driver begins them late, and not before a SAVEPOINT."""
 
     def on_connect(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy's wrapper of a driver's
         connection.isolation_level = None
@@ -249,7 +253,7 @@ class Postgres:
         return None if status == "in progress" else status == "committed"
 
     def identity(self) -> object:
-        """Return None: a connection to a server that is gone fails by itself."""
+        """Return None, because a connection to a server that has stopped fails anyway."""
         return None
 
     def is_current(self, identity: object) -> bool:
@@ -257,9 +261,9 @@ class Postgres:
         return identity is None
 
     def lock(self, connection: Connection) -> None:
-        """Take an advisory lock, which ends with this session, however it ends.
+        """Take an advisory lock, which ends with this session, even after a crash.
 
-        Wait a moment for it: the server may not have noticed yet that the previous process is dead.
+        Wait a few seconds for it: the server may not have noticed yet that the previous process has ended.
         """
         try:
             connection.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT_S}s'"))
@@ -286,7 +290,7 @@ _HOLDER = text("""
 
 
 def _limit_session(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy's wrapper of a driver's
-    """Make the server release the lock of a dead host, and limit every statement in time."""
+    """Make the server release the lock of an unreachable host, and set a time limit for every statement."""
     connection.autocommit = True
     connection.execute(
         "SELECT set_config('tcp_keepalives_idle', '10', false),"

@@ -1,7 +1,7 @@
 """The interface between the store and a database, and a wrapper that retries with exponential backoff.
 
-Internal to `store/`: queries are functions of a SQLAlchemy connection, in the `*_queries` modules. The rest
-of Warmfront calls the named methods of `warmfront.store.store.Store`.
+Internal to `store/`: queries are functions of a SQLAlchemy connection, in the `*_queries` modules. Other
+packages call the named methods of `warmfront.store.store.Store`.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ _LONGEST_BACKOFF_S = 5.0
 
 
 class Database(Protocol):
-    """Runs queries. Raises `StoreUnavailable` where the database cannot be used."""
+    """A database that runs queries. Methods raise `StoreUnavailable` if it cannot be used."""
 
     async def read(
         self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Run a query on a consistent snapshot. It must not write."""
+        """Run a read-only query on a consistent snapshot."""
 
     async def write(
         self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Run a query in one transaction, committed when this returns.
 
-        An exception of the query rolls back its changes and is raised. After `StoreUnavailable` nothing
-        was written.
+        If the query raises an exception, its changes are rolled back and the exception is raised here. After
+        `StoreUnavailable`, nothing was written.
         """
 
     async def close(self) -> None:
@@ -48,7 +48,7 @@ class Database(Protocol):
 
 
 class RetryingDatabase:
-    """A database for callers that cannot continue without it: repeats a query until it succeeds."""
+    """A database for callers that cannot continue without it. It retries a query until it succeeds."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

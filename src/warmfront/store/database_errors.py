@@ -15,17 +15,17 @@ from warmfront.errors import BadRequest, StoreUnavailable
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
-#: libpq reports a broken connection over many lines; the first ones have the reason.
+#: libpq reports a broken connection in many lines; the first ones contain the reason.
 _MAX_REASON_CHARS = 300
 
 
 def is_unavailable(error: Exception) -> bool:
-    """Return whether the database is at fault: gone, full, locked, read-only or damaged."""
+    """Return whether the database is at fault: stopped, full, locked, read-only or damaged."""
     if isinstance(error, PoolTimeout):
         return True
     if not isinstance(error, DBAPIError):
         return False
-    if error.connection_invalidated or error.statement is None:  # None: it failed before any statement
+    if error.connection_invalidated or error.statement is None:  # None if it failed before any statement
         return True
     return not isinstance(error, IntegrityError | DataError | ProgrammingError)
 
@@ -48,14 +48,14 @@ def explained(error: Exception, url: URL) -> Exception:
 
 
 def unavailable(error: Exception, url: URL) -> StoreUnavailable:
-    """Return an error that names the database, the reason and what to do."""
+    """Return an error with the name of the database, the reason and a hint."""
     cause = getattr(error, "orig", None) or error
     reason = " ".join(without_secrets(str(cause), url).split())[:_MAX_REASON_CHARS]
     return StoreUnavailable(f"The database {name_of(url)} is unavailable: {reason}", hint=_hint(reason))
 
 
 def name_of(url: URL) -> str:
-    """Return a name of the database for messages, without credentials."""
+    """Return the name of the database for messages, without credentials."""
     if url.get_backend_name() == "sqlite":
         return str(url.database)
     port = f":{url.port}" if url.port else ""
@@ -73,7 +73,7 @@ def without_secrets(text: str, url: URL) -> str:
 
 def _hint(reason: str) -> str:
     if "full" in reason or "No space left" in reason:
-        return "Free some space on its disk; the service then continues by itself."
+        return "Free some space on its disk. The service then continues automatically."
     if "locked" in reason:
-        return "Another program has locked it; the service continues by itself when the lock is released."
-    return "The service continues by itself when the database is available again."
+        return "Another program has locked it. The service continues automatically when the lock is released."
+    return "The service continues automatically when the database is available again."

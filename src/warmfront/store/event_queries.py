@@ -105,7 +105,10 @@ def complete(
 
 
 def _interval_ms(interval: object) -> tuple[float | None, float | None]:
-    """Return the ends of a confidence interval; none of anything else, which must not prevent a verdict."""
+    """Return the ends of a confidence interval.
+
+    A malformed one gives none, and must not prevent a verdict.
+    """
     match interval:
         case [int() | float() as low_ms, int() | float() as high_ms] if 0 < low_ms < high_ms:
             return float(low_ms), float(high_ms)
@@ -124,7 +127,7 @@ def after(conn: Connection, submission_id: str, after_id: int, limit: int) -> li
 def batch(
     conn: Connection, submission_id: str, after_id: int, limit: int
 ) -> tuple[list[StoredEvent], int | None] | None:
-    """Return `after`, and the id of the verdict if there is one; None if there is no such submission."""
+    """Return the result of `after` and the id of the verdict, if any; None if there is no such submission."""
     row = conn.execute(_STATE, {"this": submission_id}).first()
     if row is None:
         return None
@@ -151,7 +154,7 @@ def insert_event(
     *,
     is_verdict: bool = False,
 ) -> StoredEvent:
-    """Insert one event under an id that the caller took from the submission's row."""
+    """Insert one event with an id that the caller took from the submission's row."""
     row = {"submission_id": submission_id, "id": event_id, "time": now, "body": fields}
     conn.execute(INSERT_EVENT, row)
     return StoredEvent(
@@ -159,14 +162,17 @@ def insert_event(
     )
 
 
-#: Public within `store/`: an in-memory database for replays discards events, which nothing reads there.
+#: Public within `store/`: the in-memory database for replays discards events, because nothing reads them.
 INSERT_EVENT = insert(schema.events)
 
 
 def _advance_attempt(
     conn: Connection, submission_id: str, attempt_id: str, seq: int, *, end: dict[str, Any] | None = None
 ) -> bool:
-    """Move the live attempt to `seq`, and to its end if given; return whether it was the next number."""
+    """Advance the live attempt to `seq`, and end it if requested.
+
+    Return whether `seq` was the next number.
+    """
     parameters = {"this": attempt_id, "of": submission_id, "before": seq - 1, "to": seq}
     moved = (
         conn.execute(_MOVE_ATTEMPT, parameters)
@@ -224,7 +230,7 @@ _VERDICT = {
     "simulated": bindparam("to_simulated"),
 }
 _COMPLETE_ANY = _SUBMISSION.where(schema.state_in(COMPLETE.sources)).values(_VERDICT)
-#: By whether only a given live attempt may complete the submission.
+#: The statements, by whether only a given live attempt may complete the submission.
 _COMPLETE = {
     False: _COMPLETE_ANY.returning(_S.last_event_id, _S.attempt_id),
     True: _COMPLETE_ANY.where(_S.attempt_id == bindparam("live")).returning(_S.last_event_id, _S.attempt_id),

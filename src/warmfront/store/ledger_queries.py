@@ -1,6 +1,6 @@
 """Queries on the ledger: the billed intervals of VMs, the only source of dollar figures.
 
-Entries are added and never changed. The database sums them, in whole billionths of a dollar.
+Entries are added and never changed. The database sums them in whole billionths of a dollar.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def add(conn: Connection, entries: Iterable[LedgerEntry]) -> None:
     """Add entries.
 
     Raises:
-        ValueError: an interval ends before it begins; none is added.
+        ValueError: an interval ends before it begins. No entry is added.
     """
     rows = [_row(entry) for entry in entries]
     if rows:
@@ -53,7 +53,7 @@ def _row(entry: LedgerEntry) -> dict[str, Any]:
 
 
 def waive(conn: Connection, submission_id: str, now: float) -> None:
-    """Charge the VM pool instead of a submission, by entries without duration that move the amounts."""
+    """Charge the VM pool instead of a submission, with zero-length entries that move the amounts."""
     _move_to_pool(conn, submission_id, conn.execute(_CHARGED, {"of": submission_id}).all(), now)
 
 
@@ -85,7 +85,7 @@ _CHARGED_WORK = _CHARGED.where(
 
 
 def total_usd(conn: Connection, *, simulated: bool | None = None) -> Decimal:
-    """Return the total; or only that of simulated VMs, or only that of real ones."""
+    """Return the total of all VMs, or only of simulated VMs, or only of real VMs."""
     if simulated is None:
         return _dollars(conn, _SUM)
     simulated_vms = select(schema.vms.c.id).where(schema.vms.c.simulated)
@@ -100,7 +100,7 @@ def total_of_vm(conn: Connection, vm_id: str) -> Decimal:
 
 
 def of_submission(conn: Connection, submission_id: str) -> Decimal:
-    """Return what a submission is charged: its attempts, and the boot that its quote included."""
+    """Return the charge of a submission: its attempts, and the boot that its quote included."""
     return _dollars(conn, _OF_SUBMISSION, submission_id)
 
 
@@ -110,12 +110,12 @@ def of_owner_since(conn: Connection, owner: str, since: float) -> Decimal:
 
 
 def of_team_since(conn: Connection, team: str, since: float) -> Decimal:
-    """Return the same for every user who has or had a key of this team."""
+    """Return the cost since `since` of every user who has or had a key of this team."""
     return _dollars(conn, _OF_TEAM, team, since)
 
 
 def total_since(conn: Connection, since: float) -> Decimal:
-    """Return the same for the whole service, what is charged to the VM pool included."""
+    """Return the cost since `since` of the whole service, including charges to the VM pool."""
     return _dollars(conn, _OF_ALL, since=since)
 
 
@@ -130,9 +130,9 @@ _OF_ALL = _SUM.where(_T.started_at >= bindparam("since"))
 def spent_today(
     conn: Connection, user: str, team: str | None, now: float, *, begun_only: bool = False
 ) -> DailySpending:
-    """Return what a user, their team and the service spent since midnight UTC and are expected to spend.
+    """Return the actual and expected spending of a user, their team and the service since midnight UTC.
 
-    Expected is the rest of the cost of unfinished submissions; with `begun_only`, of those on a VM.
+    Expected spending is the remaining cost of unfinished submissions; with `begun_only`, of those on a VM.
     """
     since = now - now % _DAY_S
     expected = _EXPECTED[begun_only]
@@ -160,7 +160,7 @@ _EXPECTED = {False: _expected_sums(UNFINISHED), True: _expected_sums(REPORT.sour
 
 
 def charged_to_pool(conn: Connection) -> Decimal:
-    """Return what is charged to the VM pool, not to a submission: idle time and boots in advance."""
+    """Return the charges to the VM pool instead of a submission: idle time and prewarming."""
     return _dollars(conn, _OF_POOL)
 
 
@@ -182,7 +182,7 @@ _BY_DAY = (
 
 
 def by_day_and_meter(conn: Connection, since: float) -> dict[str, dict[Meter, Decimal]]:
-    """Return the same as `by_day`, each day split by meter."""
+    """Return dollars per UTC day, as `by_day` does, split by meter."""
     amounts: dict[str, dict[Meter, Decimal]] = {}
     for day, meter, amount in conn.execute(_BY_DAY_AND_METER, {"since": int(since // _DAY_S)}):
         name = datetime.fromtimestamp(day * _DAY_S, UTC).date().isoformat()
@@ -211,7 +211,7 @@ _BY_HOUR = (
 
 
 def by_owner(conn: Connection, since: float) -> dict[str | None, Decimal]:
-    """Return dollars per user from the day of `since`, highest first; None: charged to the VM pool."""
+    """Return dollars per user from the day of `since`, highest first; the key None is the VM pool."""
     rows = conn.execute(_BY_OWNER, {"since": int(since // _DAY_S)})
     return {row.owner: row.amount for row in rows}
 

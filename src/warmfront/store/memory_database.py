@@ -1,8 +1,8 @@
 """SQLite in memory as a `Database`, without threads: for simulations and replays in virtual time.
 
-It runs the real queries on the real tables. A statement is compiled once per process, by SQLAlchemy, and from
-then on goes straight to the SQLite driver through `_PreparedConnection`, which offers as much of SQLAlchemy's
-connection as our queries use. SQLAlchemy's own execution takes longer: `python -m bench.replay` prints the
+It runs the real queries on the real tables. SQLAlchemy compiles each statement once per process. After that
+it goes directly to the SQLite driver through `_PreparedConnection`, which implements the part of SQLAlchemy's
+connection that our queries use. SQLAlchemy's own execution takes longer: `python -m bench.replay` prints the
 ratio of the two for the same replay.
 """
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from warmfront.store.database import P, T
 
 _DIALECT = sqlite.dialect(paramstyle="qmark")
-#: More statements than this are only compiled where queries are built dynamically; then all are dropped.
+#: More statements than this are compiled only if queries are built dynamically; then the cache is cleared.
 _MAX_PREPARED = 512
 
 
@@ -39,8 +39,8 @@ class MemoryDatabase:
     """An SQLite database in memory.
 
     Args:
-        for_replay: trade what a replay does not need for speed: no rollback, no events (nothing reads them),
-            and none of the indexes that serve lists and leaderboards.
+        for_replay: leave out what a replay does not need, for speed: rollback, events (nothing reads them),
+            and the indexes for lists and leaderboards.
 
     Example:
         >>> store = Store(MemoryDatabase())
@@ -65,7 +65,7 @@ class MemoryDatabase:
             self._raw.execute("PRAGMA foreign_keys = ON")
 
     def run(self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a query in a transaction of its own, synchronously."""
+        """Run a query synchronously in its own transaction."""
         if not self._has_transactions:
             return query(self._connection, *args, **kwargs)
         self._raw.execute("BEGIN")
@@ -90,10 +90,10 @@ class MemoryDatabase:
         return self.run(query, *args, **kwargs)
 
     async def close(self) -> None:
-        """Do nothing: the contents are read after the service has stopped. `dispose` frees them."""
+        """Do nothing, because the contents are read after the service has stopped. `dispose` frees them."""
 
     def count(self, statement: str) -> int:
-        """Return the one number that an SQL statement selects."""
+        """Return the number that an SQL statement selects."""
         return int(self._raw.execute(statement).fetchone()[0])
 
     def dispose(self) -> None:
@@ -105,7 +105,7 @@ class MemoryDatabase:
 
 @functools.cache
 def _empty_database() -> bytes:
-    """Return an empty database with every table, which is faster to load than to create."""
+    """Return the image of an empty database with all tables: loading it is faster than creating them."""
     raw = sqlite3.connect(":memory:", isolation_level=None)
     engine = create_engine("sqlite://", creator=lambda: raw, poolclass=NullPool)
     try:
@@ -118,7 +118,7 @@ def _empty_database() -> bytes:
         raw.close()
 
 
-#: Indexes that serve lists and leaderboards; a replay has neither.
+#: Indexes for lists and leaderboards, which a replay does not have.
 _UNUSED_INDEXES = (
     "ix_submissions_owner_idempotency_key",
     "ix_submissions_owner_created_at_id",
@@ -147,7 +147,7 @@ class _PreparedConnection:
         self._discarded = discarded
 
     def execute(self, statement: Executable, parameters: Any = None) -> Any:  # noqa: ANN401 - as SQLAlchemy's
-        """Run one statement, once or, with a list of parameters, once for each."""
+        """Run a statement once, or once for each item of a list of parameters."""
         if statement in self._discarded:
             return None
         rows = parameters if isinstance(parameters, list) else [parameters or {}]
@@ -172,7 +172,7 @@ class _PreparedStatement:
 
     def __init__(self, compiled: SQLCompiler) -> None:
         self.sql = compiled.string
-        #: Lists of values are rendered into the text of such a statement at every execution.
+        #: Whether lists of values are rendered into the text of the statement at every execution.
         self.is_dynamic = bool(compiled.post_compile_params or compiled.literal_execute_params)
         self._defaults = dict(compiled.params)
         inward = compiled._bind_processors  # noqa: SLF001 - how SQLAlchemy's own execution gets at them
@@ -191,7 +191,7 @@ class _PreparedStatement:
         return self._ordered(values)
 
 
-#: By statement, and whether it has parameters: an insert or update without them sets other columns.
+#: By statement and whether it has parameters: an insert or update without them sets different columns.
 _prepared: dict[tuple[Executable, bool], _PreparedStatement] = {}
 
 

@@ -22,7 +22,7 @@ def upgrade(conn: Connection) -> None:
     current = revision(conn)
     if current == REVISION:
         return
-    # Late: importing Alembic takes longer than opening a database that is up to date.
+    # Imported here: importing Alembic takes longer than opening a database that is up to date.
     from alembic import command  # noqa: PLC0415 - see above
     from alembic.script import ScriptDirectory  # noqa: PLC0415 - see above
 

@@ -24,7 +24,7 @@ class StoredEvent:
     id: int  #: from 1, increasing by one
     time: float
     fields: dict[str, Any]  #: `status` first
-    is_verdict: bool = False  #: it was stored as the verdict; only set on the event that `complete` returns
+    is_verdict: bool = False  #: whether it is the verdict; only set on the event that `complete` returns
 
     @property
     def status(self) -> str:
@@ -33,10 +33,10 @@ class StoredEvent:
 
 
 class AttemptOutcome(StrEnum):
-    """How an attempt ended where it gave no verdict; otherwise its outcome is the verdict."""
+    """The outcome of an attempt that ended without a verdict; otherwise the outcome is the verdict."""
 
     LOST = "LOST"  #: infrastructure failed; counted against the retries of its submission
-    PREEMPTED = "PREEMPTED"  #: the cloud took the spot VM back; not counted, and continued on demand
+    PREEMPTED = "PREEMPTED"  #: the cloud preempted the spot VM; not counted, and retried on demand
     INTERRUPTED = "INTERRUPTED"  #: the service was stopped in an orderly way; not counted
 
 
@@ -49,16 +49,16 @@ class AttemptRecord:
     vm_id: str
     number: int  #: 1 for the first
     started_at: float
-    last_seq: int = 0  #: the listener's events are stored up to this sequence number
+    last_seq: int = 0  #: the sequence number of the last stored event of the listener
     ended_at: float | None = None
     outcome: str = ""  #: a verdict or an `AttemptOutcome`; empty while it is live
-    cold: bool = False  #: its VM was provisioned for it
+    cold: bool = False  #: whether its VM was provisioned for it
     reason: str = ""  #: why it was lost
-    slot: int = 0  #: the slot of the VM that it has to itself, from 0
+    slot: int = 0  #: the number of its slot on the VM, from 0
 
 
 class RunningAttempt(NamedTuple):
-    """A submission that is on a VM now."""
+    """A submission that is currently on a VM."""
 
     vm_id: str
     started_at: float  #: when its attempt began
@@ -66,11 +66,11 @@ class RunningAttempt(NamedTuple):
     owner: str
     problem: str
     endpoint: str
-    slot: int = 0  #: the slot of the VM that it has
+    slot: int = 0  #: the number of its slot on the VM
 
 
 class Arrival(NamedTuple):
-    """The creation of a submission that got a VM: when, its owner, its GPU type."""
+    """The arrival of a submission that got a VM: its time, owner and GPU type."""
 
     created_at: float
     owner: str
@@ -78,7 +78,7 @@ class Arrival(NamedTuple):
 
 
 class Meter(StrEnum):
-    """What a VM did during a billed interval."""
+    """The kind of a billed interval: what the VM did."""
 
     PROVISIONING = "PROVISIONING"
     WORK = "WORK"
@@ -90,7 +90,7 @@ class LedgerEntry:
     """One billed interval of one VM, charged to a submission or to the VM pool.
 
     A submission is charged for its attempts, and for the boot that its quote included. The pool is charged
-    for idle time, and for boots that no submission was quoted.
+    for idle time, and for boots that no quote included.
     """
 
     vm_id: str
@@ -98,12 +98,12 @@ class LedgerEntry:
     started_at: float
     ended_at: float
     amount_usd: Decimal
-    submission_id: str | None = None  #: None: charged to the VM pool
+    submission_id: str | None = None  #: None if charged to the VM pool
     owner: str | None = None
 
 
 class Role(StrEnum):
-    """What an API key allows."""
+    """The permissions of an API key."""
 
     USER = "user"
     OPERATOR = "operator"
@@ -137,8 +137,8 @@ class RecoveredState:
     unfinished: list[Submission]
     attempts: dict[str, AttemptRecord]  #: the live attempt, by submission id
     lost_attempts: dict[str, int]  #: attempts lost to infrastructure, by submission id
-    preempted: set[str]  #: submissions of which a spot VM was taken back
-    spot_history: tuple[float, int]  #: seconds that spot VMs lived, and how many were taken back
+    preempted: set[str]  #: submissions that lost a spot VM to preemption
+    spot_history: tuple[float, int]  #: total lifetime of spot VMs in seconds, and the number preempted
     settled_usd: Decimal  #: the cost of all VMs that have ended
     alert_sent: bool
     boot_times: list[tuple[str, float]]  #: GPU and seconds of the latest VMs, oldest first
@@ -158,7 +158,10 @@ class Totals:
 
 @dataclass(frozen=True, kw_only=True)
 class LatencyQuantiles:
-    """Seconds from submission to verdict, of the latest submissions judged on a VM; None without any."""
+    """Seconds from submission to verdict for the latest submissions judged on a VM.
+
+    None if there are none.
+    """
 
     count: int
     p50_s: float | None
@@ -177,10 +180,10 @@ class BestResult:
 
 @dataclass(kw_only=True)
 class ProblemStatistics:
-    """How often and how fast one problem was solved."""
+    """The statistics of one problem: how often and how fast it was solved."""
 
     solutions: int = 0  #: accepted submissions of all users
-    solved_by_user: bool = False  #: the user in question has an accepted submission
+    solved_by_user: bool = False  #: whether the given user has an accepted submission
     best: dict[tuple[str, bool], BestResult] = field(default_factory=dict)  #: by GPU and `simulated`
 
 
@@ -191,14 +194,14 @@ class CostReport:
     by_vm: list[tuple[VMInstance, dict[Meter, Decimal]]]
     by_meter: dict[Meter, Decimal]
     by_day: dict[str, Decimal]
-    history_by_day: dict[str, Decimal]  #: as `by_day`, over the days that a forecast uses
-    user_today: DailySpending  #: of the caller; the fields about the team are 0
+    history_by_day: dict[str, Decimal]  #: like `by_day`, for the days that a forecast uses
+    user_today: DailySpending  #: the caller's spending; the fields about the team are 0
     pool_usd: Decimal  #: charged to the VM pool, not to a submission
 
 
 @dataclass(frozen=True, kw_only=True)
 class OperationsReport:
-    """The figures of the operations page, all from one moment."""
+    """The figures of the operations page, from one snapshot."""
 
     vms: list[VMInstance]
     running: list[RunningAttempt]
@@ -214,12 +217,12 @@ class OperationsReport:
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayReport:
-    """What a replay costs and how long its submissions waited."""
+    """The costs of a replay, and how long its submissions waited."""
 
     total_usd: Decimal
-    waits_s: list[float]  #: from arrival to the start of its attempt, in order of arrival
+    waits_s: list[float]  #: seconds from arrival to the start of the attempt, in order of arrival
     vms: int
     lived_s: float
     worked_s: float
     by_day: dict[str, Decimal]
-    entries: list[LedgerEntry]  #: of the requested interval
+    entries: list[LedgerEntry]  #: entries in the requested interval

@@ -39,18 +39,18 @@ _S = schema.submissions.c
 _A = schema.attempts.c
 _V = schema.vms.c
 
-#: Verdicts about the kernel. A verdict before any VM was involved is not a task.
+#: Verdicts about the kernel. A verdict without a VM does not count as a task.
 _ABOUT_THE_KERNEL = {Verdict.CHECKED, Verdict.BENCHMARKED, Verdict.ACCEPTED, *KERNELS_FAULT}
-#: LatencyQuantiles and average costs are those of the latest submissions.
+#: How many of the latest submissions count for latencies and average costs.
 _LATEST_TASKS = 1000
 #: How many VMs a list shows.
 _SHOWN_VMS = 50
-#: A restart learns provisioning times from this many VMs.
+#: After a restart, provisioning times are estimated from this many VMs.
 _LATEST_BOOTS = 10
 
 
 def recovered_state(conn: Connection, alert_mark: str, arrivals: int) -> RecoveredState:
-    """Return everything unfinished, and the latest `arrivals`; `alert_mark` names the budget alert."""
+    """Return all unfinished work and the latest `arrivals`; `alert_mark` names the budget alert."""
     live_vms = vm_queries.live(conn)
     unfinished = submission_queries.unfinished(conn)
     live_attempts = {submission.attempt_id for submission in unfinished}
@@ -130,7 +130,7 @@ _LATENCIES_OF = {
 
 
 def _quantile(ordered: list[float], share: float) -> float | None:
-    """Return the value below which this share lies; with few values, the nearest one observed."""
+    """Return the quantile for this share; with few values, the nearest observed one."""
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)] if ordered else None
 
 
@@ -205,7 +205,7 @@ def leaderboard(conn: Connection, problem: str) -> list[tuple[Submission, Stored
 
 
 def verdict_of(conn: Connection, submission: Submission) -> StoredEvent | None:
-    """Return the terminal event of a submission; None while it has none."""
+    """Return the terminal event of a submission, or None."""
     if not submission.is_done:
         return None
     last = event_queries.after(conn, submission.id, submission.last_event_id - 1, 1)
@@ -231,14 +231,14 @@ def recent_vms(conn: Connection) -> list[tuple[VMInstance, dict[Meter, Decimal]]
 def recent_vms_and_attempts(
     conn: Connection,
 ) -> tuple[list[tuple[VMInstance, dict[Meter, Decimal]]], list[RunningAttempt]]:
-    """Return `recent_vms` and what runs on VMs now, from one moment."""
+    """Return `recent_vms` and the running attempts, from one snapshot."""
     return recent_vms(conn), attempt_queries.running(conn)
 
 
 def vm_with_entries(
     conn: Connection, vm_id: str
 ) -> tuple[VMInstance | None, list[LedgerEntry], list[RunningAttempt]]:
-    """Return a VM with its ledger entries, and what runs on VMs now."""
+    """Return a VM with its ledger entries, and the running attempts."""
     return vm_queries.get(conn, vm_id), ledger_queries.entries(conn, vm_id), attempt_queries.running(conn)
 
 
@@ -287,7 +287,7 @@ def totals_and_latencies(
 
 
 def arrivals_and_boots(conn: Connection, latest: int) -> tuple[list[float], list[float]]:
-    """Return when the latest submissions that got a VM arrived, and how long recent VMs took to provision."""
+    """Return the arrival times of the latest submissions that got a VM, and recent provisioning times."""
     arrivals = [arrival.created_at for arrival in submission_queries.arrivals(conn, latest)]
     recent = vm_queries.recent(conn, _SHOWN_VMS)
     return arrivals, [vm.ready_at - vm.created_at for vm in recent if vm.ready_at is not None]
@@ -314,5 +314,5 @@ def replay_report(conn: Connection, *, since: float, begin: float, end: float) -
 
 
 def ping(conn: Connection) -> None:
-    """Run the smallest query."""
+    """Run a trivial query to check the connection."""
     conn.execute(select(1))

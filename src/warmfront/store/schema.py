@@ -1,6 +1,6 @@
-"""The tables as SQLAlchemy sees them. The migrations create them in a database.
+"""The tables, as SQLAlchemy definitions. The migrations create them in a database.
 
-SQLite and PostgreSQL share one schema, of text, doubles, integers and booleans only.
+SQLite and PostgreSQL share one schema, which uses only text, doubles, integers and booleans.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ REVISION = "0009"
 
 
 class Usd(TypeDecorator[Decimal]):
-    """Dollars, stored as whole billionths: exact on every database, also in sums."""
+    """Dollars, stored as whole billionths, so that sums are exact on every database."""
 
     impl = BigInteger
     cache_ok = True
@@ -255,11 +255,11 @@ marks = Table(
 def state_in(states: Collection[SubmissionState]) -> ColumnElement[bool]:
     """Return the condition that a submission is in one of these states.
 
-    Equality tests instead of SQLAlchemy's `in_`, which is rendered again for every execution.
+    It uses equality tests, because SQLAlchemy renders `in_` again for every execution.
     """
     return or_(*(submissions.c.state == state for state in sorted(states)))
 
 
 def create_all(connection: Connection) -> None:
-    """Create every table in an empty in-memory database; databases on disk are migrated instead."""
+    """Create every table in an empty in-memory database. Databases on disk are migrated instead."""
     metadata.create_all(connection, checkfirst=False)

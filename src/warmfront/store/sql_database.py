@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 async def open_store(
     settings: Settings, *, exclusive: bool = True, bus: EventPublisher | None = None
 ) -> Store:
-    """Open the store that the settings name, and migrate its tables.
+    """Open the configured store, and migrate its tables.
 
     Args:
-        settings: name the database; SQLite in the data directory by default.
-        exclusive: lock the database against other services. A command that does one thing beside a running
-            service, such as creating a key, does not; it migrates only if no service runs.
+        settings: the settings with the database URL; by default SQLite in the data directory.
+        exclusive: lock the database against other services. A command that runs next to a service, such as
+            one that creates a key, does not lock it, and migrates only if no service is running.
         bus: receives committed events.
 
     Raises:
@@ -54,7 +54,7 @@ async def open_store(
 
 
 class SqlDatabase:
-    """A `Database` on SQLite or PostgreSQL. It reconnects by itself after the database was unavailable."""
+    """A `Database` on SQLite or PostgreSQL. It reconnects automatically."""
 
     def __init__(self, backend: Backend, *, exclusive: bool) -> None:
         self._backend = backend
@@ -87,7 +87,7 @@ class SqlDatabase:
         self._engine.dispose()
 
     def _read(self, query: Callable[[Connection], T]) -> T:
-        """Read; retry once if the pooled connection turns out to have been cut while it was idle."""
+        """Run a read; retry once if the pooled connection was dropped while it was idle."""
         try:
             try:
                 return self._read_once(query)

@@ -1,8 +1,8 @@
-"""The store: everything that must survive a crash, behind one named method per transition or question.
+"""The store of everything that must survive a crash, with one named method per transition or query.
 
-Each transition is one transaction. It returns the event that it stored, after handing it to the event bus:
-this is the only place where events are published, and only after they are committed. SQLAlchemy does not
-appear in any signature.
+Each transition is one transaction. It passes the stored event to the event bus and returns it. This is the
+only place where events are published, and only after they are committed. SQLAlchemy does not appear in any
+signature.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ _NOTHING = Decimal(0)
 
 
 class EventPublisher(Protocol):
-    """Where committed events go."""
+    """The receiver of committed events."""
 
     def publish(self, event: StoredEvent) -> None:
-        """Hand an event to its subscribers."""
+        """Pass an event to its subscribers."""
 
     def notify(self) -> None:
-        """Tell watchers of the whole service that something changed."""
+        """Notify watchers of the whole service of a change."""
 
 
 class Store:
@@ -70,7 +70,7 @@ class Store:
         bus: receives every event after its commit; None without subscribers.
 
     Raises:
-        StoreUnavailable: from every method, where the database cannot be used. Nothing was written then.
+        StoreUnavailable: from every method, if the database cannot be used. Nothing was written.
 
     Example:
         >>> store = await open_store(settings, bus=bus)
@@ -82,7 +82,7 @@ class Store:
         self._bus = bus
 
     def retrying(self) -> Store:
-        """Return the same store for callers that wait until the database is available again."""
+        """Return a store that waits until the database is available instead of raising an error."""
         return Store(RetryingDatabase(self.database), self._bus)
 
     async def close(self) -> None:
@@ -90,7 +90,7 @@ class Store:
         await self.database.close()
 
     async def ping(self) -> None:
-        """Check that the database answers."""
+        """Check that the database responds."""
         await self.database.read(report_queries.ping)
 
     # Transitions of submissions.
@@ -112,17 +112,17 @@ class Store:
             fields: its first event.
             quotas: the quotas of its owner.
             caps: the daily caps of its owner.
-            expected_usd: what it was quoted, which counts against the caps until it is completed.
+            expected_usd: the quoted cost, which counts against the caps until the submission is completed.
             pays_boot: whether the quote included the boot of a VM.
 
         Returns:
-            The submission, and its first event; None instead of the event if the same owner sent the same
-            request with the same idempotency key before, which is not counted again.
+            The submission and its first event. The event is None if the same owner already sent this request
+            with this idempotency key; it is not counted again.
 
         Raises:
             Conflict: the idempotency key was used for a different request.
             QuotaExceeded: a quota of the owner is used up.
-            BudgetExceeded: it does not fit a daily cap.
+            BudgetExceeded: it would exceed a daily cap.
         """
         submission, event = await self.database.write(
             submission_queries.create,
@@ -167,8 +167,8 @@ class Store:
     ) -> StoredEvent | None:
         """Assign a queued submission to an attempt on `vm`; None, with nothing stored, if not queued.
 
-        `expected_usd` is the expected cost of the attempt itself. Raises `BudgetExceeded` where it, or a boot
-        charged in `entries`, no longer fits the owner's daily caps.
+        `expected_usd` is the expected cost of the attempt itself. Raises `BudgetExceeded` if it, or a boot
+        charged in `entries`, would exceed one of the owner's daily caps.
         """
         return self._publish(
             await self.database.write(
@@ -204,9 +204,9 @@ class Store:
         entries: Sequence[LedgerEntry],
         finish_event: FinishEvent | None = None,
     ) -> StoredEvent | None:
-        """Store an attempt's verdict with its cost, and the VM as it is afterwards.
+        """Store an attempt's verdict with its cost, and the VM's new state.
 
-        `finish_event` gets the verdict with its cost, and returns what is stored.
+        `finish_event` receives the verdict with its cost, and returns the fields to store.
         """
         return self._publish(
             await self.database.write(
@@ -222,7 +222,7 @@ class Store:
         )
 
     async def complete(self, submission_id: str, fields: dict[str, Any], now: float) -> StoredEvent | None:
-        """Store a verdict of the control plane; None if the submission has one already."""
+        """Store a verdict of the control plane; None if the submission already has one."""
         return self._publish(await self.database.write(attempt_queries.complete, submission_id, fields, now))
 
     async def lose_attempt(
@@ -234,17 +234,20 @@ class Store:
         vm: VMInstance,
         entries: Sequence[LedgerEntry],
     ) -> None:
-        """Return an attempt's submission to the queue, and store the VM as it is afterwards."""
+        """Return an attempt's submission to the queue, and store the VM's new state."""
         await self.database.write(attempt_queries.lose_attempt, attempt, now, reason, vm=vm, entries=entries)
         self._notify()
 
     async def lose_orphan(self, attempt_id: str, now: float, reason: str) -> None:
-        """Return an attempt's submission to the queue; its VM has already ended."""
+        """Return an attempt's submission to the queue after its VM has ended."""
         await self.database.write(attempt_queries.lose, attempt_id, now, reason)
         self._notify()
 
     async def request_cancel(self, submission_id: str) -> Submission | None:
-        """Record that its owner wants it cancelled, and return it; None if there is no such submission."""
+        """Record the owner's request to cancel a submission, and return it.
+
+        None if there is no such submission.
+        """
         submission = await self.database.write(submission_queries.request_cancel, submission_id)
         self._notify()
         return submission
@@ -252,12 +255,12 @@ class Store:
     # Transitions of VMs.
 
     async def save_vm(self, vm: VMInstance) -> None:
-        """Store a VM after a transition that involves nothing else."""
+        """Store a VM after a transition that changes nothing else."""
         await self.database.write(vm_queries.save, vm)
         self._notify()
 
     async def save_vm_report(self, vm: VMInstance) -> None:
-        """Store what the listener of a VM reports about its GPUs and their health."""
+        """Store the report of a VM's listener about its GPUs and their health."""
         await self.database.write(vm_queries.save_report, vm)
         self._notify()
 
@@ -283,7 +286,7 @@ class Store:
         await self.database.write(account_queries.consume_quotas, user, now, quotas)
 
     async def spent_today(self, user: str, team: str | None, now: float) -> DailySpending:
-        """Return what a user, their team and the service spent since midnight UTC and are expected to."""
+        """Return today's actual and expected spending (UTC) of a user, their team and the service."""
         return await self.database.read(ledger_queries.spent_today, user, team, now)
 
     async def mark_once(self, name: str, now: float) -> bool:
@@ -295,7 +298,7 @@ class Store:
         await self.database.write(account_queries.save_breaker, gpu, record, now)
 
     async def owner_id(self, new_id: str, now: float) -> str:
-        """Return the owner id of this database; `new_id` becomes it if there is none yet."""
+        """Return the owner id of this database; store `new_id` as the owner id if there is none yet."""
         return await self.database.write(account_queries.owner_id, new_id, now)
 
     async def find_owner_id(self) -> str | None:
@@ -305,7 +308,7 @@ class Store:
     async def create_key(
         self, user: str, role: Role, now: float, *, team: str | None = None
     ) -> tuple[ApiKey, str]:
-        """Create an API key; return it with its secret, which cannot be read again."""
+        """Create an API key; return it with its secret, which cannot be retrieved later."""
         return await self.database.write(account_queries.create_key, user, role, now, team=team)
 
     async def find_key(self, secret: str) -> ApiKey | None:
@@ -332,20 +335,20 @@ class Store:
         """Return the ids of the keys that are not revoked."""
         return await self.database.read(account_queries.active_key_ids)
 
-    # Questions about submissions.
+    # Queries on submissions.
 
     async def get_submission(self, submission_id: str) -> Submission | None:
         """Return the submission with this id."""
         return await self.database.read(submission_queries.get, submission_id)
 
     async def get_source(self, submission_id: str) -> tuple[str, str | None]:
-        """Return a submission's code, and the Python source of its problem where an operator sent one."""
+        """Return a submission's source, and the Python source of its problem if an operator sent one."""
         return await self.database.read(submission_queries.source, submission_id)
 
     async def get_submission_and_verdict(
         self, submission_id: str
     ) -> tuple[Submission | None, StoredEvent | None]:
-        """Return a submission and its terminal event, which is None while it has none."""
+        """Return a submission and its terminal event, or None before its verdict."""
         return await self.database.read(report_queries.submission_and_verdict, submission_id)
 
     async def list_submissions(
@@ -392,7 +395,7 @@ class Store:
         """Return the fastest accepted submission per user and GPU, each with its verdict."""
         return await self.database.read(report_queries.leaderboard, problem)
 
-    # Questions about VMs and money.
+    # Queries on VMs and costs.
 
     async def recovered_state(self, alert_mark: str, arrivals: int) -> RecoveredState:
         """Return everything that an orchestrator needs to continue after a restart."""
@@ -403,7 +406,7 @@ class Store:
         return await self.database.read(vm_queries.get, vm_id)
 
     async def vm_cost_usd(self, vm_id: str) -> Decimal:
-        """Return what the ledger has for a VM."""
+        """Return the cost of a VM in the ledger."""
         return await self.database.read(ledger_queries.total_of_vm, vm_id)
 
     async def recent_vms(
@@ -457,7 +460,7 @@ class Store:
     # Publishing.
 
     def _publish(self, event: StoredEvent | None) -> StoredEvent | None:
-        """Hand a committed event to the bus."""
+        """Pass a committed event to the bus."""
         if event is not None and self._bus is not None:
             self._bus.publish(event)
         return event

@@ -1,4 +1,4 @@
-"""Queries on submissions: create, find and list them. Their events and attempts have modules of their own."""
+"""Queries that create, find and list submissions. Events and attempts have their own modules."""
 
 from __future__ import annotations
 
@@ -63,16 +63,16 @@ def create(
         fields: its first event.
         quotas: the quotas of its owner.
         caps: the daily caps of its owner.
-        expected_usd: what it was quoted.
+        expected_usd: the quoted cost.
         pays_boot: whether the quote included the boot of a VM.
 
-    A request with an idempotency key that its owner has used before returns the first submission and None;
-    it is not counted again and cannot be refused for a quota or a cap.
+    A request with an idempotency key that its owner has already used returns the first submission and None.
+    It is not counted again, and no quota or cap can reject it.
 
     Raises:
         Conflict: the key was used for a different request.
         QuotaExceeded: a quota is used up.
-        BudgetExceeded: it does not fit a daily cap.
+        BudgetExceeded: it would exceed a daily cap.
     """
     digest = _request_sha256(new)
     if new.idempotency_key is not None:
@@ -146,7 +146,7 @@ _GET = _RECORDS.where(_T.id == bindparam("id"))
 
 
 def source(conn: Connection, submission_id: str) -> tuple[str, str | None]:
-    """Return its code, and the Python source of its problem where an operator sent one."""
+    """Return a submission's source, and the Python source of its problem if an operator sent one."""
     row = conn.execute(_SOURCE, {"id": submission_id}).one()
     return row.code, row.problem_def
 
@@ -224,7 +224,7 @@ _ARRIVALS = (
 
 
 def request_cancel(conn: Connection, submission_id: str) -> Submission | None:
-    """Record that its owner wants it cancelled, and return it; one that is DONE is not changed."""
+    """Record the owner's request to cancel a submission, and return it. A DONE submission is not changed."""
     conn.execute(_REQUEST_CANCEL, {"this": submission_id})
     return get(conn, submission_id)
 
@@ -251,8 +251,8 @@ _QUEUED_BY = (
 def best(conn: Connection, problem: str, *, dtype: str | None = None) -> list[Submission]:
     """Return the best ACCEPTED submission per user and GPU, fastest first; simulated ones last.
 
-    The best is the one with the smallest upper end of its interval, so that a noisy time is not preferred for
-    a lucky median.
+    The best is the one whose interval has the smallest upper end, so that a noisy time does not win by a
+    lucky median.
     """
     place = func.row_number().over(
         partition_by=[_T.owner, _T.gpu, _T.simulated],

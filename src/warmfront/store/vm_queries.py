@@ -1,4 +1,4 @@
-"""Queries on VMs: one row each, never deleted, so that every ledger entry has its VM."""
+"""Queries on VMs. Rows are never deleted, so that every ledger entry has its VM."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def save(conn: Connection, vm: VMInstance) -> None:
         conn.execute(_INSERT, row)
 
 
-#: Every column that changes with a transition: setting the others too would update their indexes each time.
+#: The columns that change in a transition. Setting the others would update their indexes each time.
 _CONSTANT = {"id", "provider", "gpu", "gpu_count", "created_at", "spot", "report"}
 _CHANGING = [name for name in _NAMES if name not in _CONSTANT]
 _UPDATE = update(schema.vms).where(_T.id == bindparam("this"))
@@ -34,7 +34,10 @@ _INSERT = insert(schema.vms)
 
 
 def save_report(conn: Connection, vm: VMInstance) -> None:
-    """Store what the listener of a VM reports. `save` leaves it as it is: it is large and changes rarely."""
+    """Store the report of a VM's listener.
+
+    `save` does not write it, because it is large and rarely changes.
+    """
     conn.execute(_SAVE_REPORT, {"this": vm.id, "to_report": vm.report})
 
 
@@ -73,7 +76,7 @@ _RECENT = _RECORDS.order_by(_T.created_at.desc(), _T.id.desc()).limit(bindparam(
 
 
 def live_since(conn: Connection, moment: float, limit: int) -> list[VMInstance]:
-    """Return the VMs that were live at this moment or later; the `limit` requested last, oldest first."""
+    """Return the newest `limit` VMs that were live at this time or later, oldest first."""
     return [_record(row) for row in conn.execute(_SINCE, {"moment": moment, "most": limit})][::-1]
 
 
@@ -85,7 +88,7 @@ _SINCE = (
 
 
 def spot_history(conn: Connection) -> tuple[float, int]:
-    """Return how long all spot VMs lived that have ended, in seconds, and how many the cloud took back."""
+    """Return the total lifetime of all ended spot VMs in seconds, and how many were preempted."""
     lived_s, preempted = conn.execute(_SPOT_HISTORY).one()
     return float(lived_s or 0.0), int(preempted or 0)
 

@@ -1,6 +1,6 @@
 """The single writer thread, with group commit: it runs all pending writes in one transaction.
 
-Each write has its own savepoint, so that a write that fails is rolled back alone. A write returns only when
+Each write has its own savepoint, so that only a failed write is rolled back. A write returns only when
 it is known to be committed, or known not to be.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from warmfront.store.backends import Backend
 
-#: How often to ask a database that was lost during a commit whether the commit happened.
+#: How often to ask the database whether a commit took effect, if the connection was lost during it.
 _CHECK_COMMIT_S = 0.5
 #: Writes per transaction: enough to share a commit, few enough that the first does not wait long.
 MAX_BATCH = 128
@@ -51,7 +51,7 @@ class _InDoubt(Exception):
 
 
 class Writer:
-    """Runs writes in the order in which they were submitted."""
+    """A thread that runs writes in the order in which they were submitted."""
 
     def __init__(self, backend: Backend, *, exclusive: bool) -> None:
         self._backend = backend
@@ -67,7 +67,7 @@ class Writer:
         self._thread.start()
 
     async def write(self, query: Callable[[Connection], Any]) -> Any:  # noqa: ANN401 - the type of the query's result
-        """Run a query in a transaction; return when that is committed."""
+        """Run a query in a transaction; return when it is committed."""
         if self._closed:
             raise StoreUnavailable("The store is closed.")
         future: asyncio.Future[Any] = self._loop.create_future()
@@ -96,7 +96,10 @@ class Writer:
         self._backend.unlock()
 
     def _resolve_doubt(self) -> list[_WriteResult]:
-        """Find out whether an interrupted commit happened; return nothing while that is unknown."""
+        """Find out whether an interrupted commit took effect, and resolve its writes.
+
+        Do nothing while that is unknown.
+        """
         assert self._doubt is not None  # noqa: S101 - checked by the caller
         ticket, results = self._doubt
         try:
@@ -112,7 +115,7 @@ class Writer:
         return results if committed else _failed(results)
 
     def _next_batch(self) -> tuple[list[_Write], bool]:
-        """Return the pending writes, and whether there may be more later."""
+        """Return the pending writes, and whether more may follow."""
         batch: list[_Write] = []
         try:
             write = self._pending.get(timeout=_CHECK_COMMIT_S if self._doubt else None)
@@ -129,7 +132,7 @@ class Writer:
         return batch, False
 
     def _run(self, batch: list[_Write]) -> list[_WriteResult]:
-        """Run the batch; retry once if the connection turns out to have been cut while it was idle."""
+        """Run the batch; retry once if the connection was dropped while it was idle."""
         if self._doubt:
             # Keep the order: later writes may depend on the one in doubt.
             return [_WriteResult(write, error=_commit_unknown()) for write in batch]
@@ -160,20 +163,23 @@ class Writer:
         return [self._execute_one(connection, write) for write in batch]
 
     def _execute_one(self, connection: Connection, write: _Write) -> _WriteResult:
-        # SAVEPOINT as text: SQLAlchemy's object for it costs more than the query.
+        # SAVEPOINT as text, because SQLAlchemy's object for it costs more than the query.
         connection.exec_driver_sql("SAVEPOINT one_write")
         try:
             value = write.query(connection)
         except Exception as error:
             if is_unavailable(error):
-                raise  # it ends the whole transaction
+                raise  # the whole transaction has failed
             connection.exec_driver_sql("ROLLBACK TO SAVEPOINT one_write")
             return _WriteResult(write, error=explained(error, self._backend.url))
         connection.exec_driver_sql("RELEASE SAVEPOINT one_write")
         return _WriteResult(write, value=value)
 
     def _commit(self) -> None:
-        """Commit. Separate from `_execute`: once a commit was sent, nothing may run a second time."""
+        """Commit the transaction.
+
+        Separate from `_execute`, because nothing may run again once a commit was sent.
+        """
         connection = self._open_connection()
         ticket = self._backend.ticket(connection)
         try:
@@ -184,7 +190,7 @@ class Writer:
             raise
 
     def _connect(self) -> bool:
-        """Connect if necessary; return whether there was a usable connection already."""
+        """Connect if necessary; return whether a usable connection already existed."""
         if self._connection is not None:
             if self._backend.is_current(self._opened):
                 return True
@@ -206,7 +212,7 @@ class Writer:
         return self._connection
 
     def _undo(self, error: Exception) -> None:
-        """Roll back; close a connection on which that fails. The lock is released with it, not before."""
+        """Roll back. If that fails, close the connection, which also releases the lock."""
         if self._connection is None:
             return
         try:
@@ -220,7 +226,7 @@ class Writer:
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            with contextlib.suppress(Exception):  # it may already be broken
+            with contextlib.suppress(Exception):  # the connection may already be broken
                 connection.invalidate()
             with contextlib.suppress(Exception):
                 connection.close()
@@ -237,7 +243,7 @@ def _commit_unknown() -> StoreUnavailable:
 def _deliver(results: list[_WriteResult]) -> None:
     for result in results:
         future = result.write.future
-        if future.done():  # its caller was cancelled; the write was still made
+        if future.done():  # the caller was cancelled; the write still took effect
             continue
         if result.error is not None:
             future.set_exception(result.error)

@@ -1,6 +1,6 @@
 """Fakes for tests of an orchestrator: a provider and its listeners, with faults chosen by a seed.
 
-Both run on any event loop; with `warmfront.simulate.virtual_time.run_virtual` an hour takes milliseconds:
+Both run on any event loop. With `warmfront.simulate.virtual_time.run_virtual`, an hour takes milliseconds:
 
     async def main() -> None:
         clock = VirtualClock(asyncio.get_running_loop())

@@ -1,7 +1,7 @@
 """Fake listeners on the VMs of a `FakeProvider`, with network outages and a watchdog.
 
-They record every attempt that was executed, and attempts that must not overlap but did. The source of a
-submission states what its kernel does, see `FakeKernel`; nothing is compiled or run.
+They record every executed attempt, and attempts that overlapped although they must not. The source of a
+submission determines the result of its kernel (see `FakeKernel`); nothing is compiled or run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _CLIENT_TIMEOUT_S = 5.0
 _CASES = 2
 
-#: The detail of a VM that its watchdog has ended.
+#: The detail of a VM that was ended by its watchdog.
 WATCHDOG_EXPIRED = "no heartbeat received"
 
 
@@ -42,7 +42,7 @@ class FakeKernel:
     """
 
     key: str  #: identifies the submission; unique within a test
-    verdict: Verdict | None = None  #: its failure; None: it succeeds
+    verdict: Verdict | None = None  #: its failure; None if it succeeds
     work_s: float = 5.0  #: how long an attempt takes
 
     def source(self) -> str:
@@ -61,7 +61,7 @@ class FakeKernel:
 
 @dataclass(kw_only=True, eq=False)
 class FakeRun:
-    """One attempt as its listener sees it."""
+    """One attempt, as seen by its listener."""
 
     attempt: ExecuteRequest
     kernel: FakeKernel
@@ -86,7 +86,7 @@ class _ListenerState:
     slots: int
     failed_slots: set[int] = field(default_factory=set)
     reachable: bool = True
-    silent: bool = False  #: while unreachable: requests time out instead of failing at once
+    silent: bool = False  #: while unreachable, requests time out instead of failing immediately
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def notify(self) -> None:
@@ -101,9 +101,9 @@ class _ListenerState:
 class NetworkFaults:
     """Outages of the network between the control plane and healthy VMs."""
 
-    outage: float = 0.0  #: the probability that a VM has one
-    within_s: float = 120.0  #: the latest time of its beginning, after the VM is ready
-    lasts_s: float = 60.0  #: its longest duration
+    outage: float = 0.0  #: the probability that a VM has an outage
+    within_s: float = 120.0  #: an outage begins at most this long after the VM is ready
+    lasts_s: float = 60.0  #: the longest duration of an outage
 
 
 class FakeListeners:
@@ -112,10 +112,10 @@ class FakeListeners:
     Args:
         provider: the provider of the VMs; its `on_ready` and `on_end` callbacks are set.
         clock: the clock of the VMs.
-        seed: decides the outages.
+        seed: determines the outages.
         network: the probability and the duration of outages.
         watchdog_s: a VM ends itself after this long without a heartbeat.
-        slot_failures: the probability that a slot fails for a while, of each slot of a VM with several.
+        slot_failures: the probability that a slot of a VM with several slots fails for a while.
 
     Example:
         >>> listeners = FakeListeners(provider, clock=clock)
@@ -142,14 +142,14 @@ class FakeListeners:
         self._slot_failures = slot_failures
         self._listeners: dict[str, _ListenerState] = {}
         self.runs: list[FakeRun] = []  #: every attempt that was started, in order
-        self.overlaps: list[str] = []  #: descriptions of attempts that must not overlap but did
-        #: Returns what a VM's listener reports differently, such as `{"failure": "no /dev/kfd"}`.
+        self.overlaps: list[str] = []  #: descriptions of attempts that overlapped although they must not
+        #: Returns fields to override in a listener's report, such as `{"failure": "no /dev/kfd"}`.
         self.reports: Callable[[FakeVM], dict[str, Any]] = lambda _: {}
         #: Returns why the VM can no longer judge after an attempt; empty if it can.
         self.breaks: Callable[[FakeRun], str] = lambda _: ""
         #: Returns fields to add to the verdict of an attempt, such as its receipt.
         self.verdict_fields: Callable[[FakeRun], dict[str, Any]] = lambda _: {}
-        self.broken_code = VMUnhealthy.code  #: of an attempt that breaks
+        self.broken_code = VMUnhealthy.code  #: the code of an attempt that breaks its VM
         provider.on_ready = self._on_ready
         provider.on_end = self._on_end
 
@@ -228,7 +228,7 @@ class FakeListeners:
         """Do nothing: there is nothing to close."""
 
     def running(self) -> Iterator[FakeRun]:
-        """Yield the attempts that run now, on any VM."""
+        """Yield the attempts that are running on any VM."""
         for listener in self._listeners.values():
             yield from listener.running()
 
@@ -268,7 +268,7 @@ class FakeListeners:
         busy = {other.slot: other.attempt.id for other in listener.running()}
         if run.slot in busy:
             self.overlaps.append(
-                f"slot {run.slot} of {listener.vm.id} runs {attempt.id} beside {busy[run.slot]}"
+                f"slot {run.slot} of {listener.vm.id} runs {attempt.id} in addition to {busy[run.slot]}"
             )
         if any(other.attempt.id == attempt.id for other in self.runs):
             self.overlaps.append(f"attempt {attempt.id} was executed twice")
@@ -281,7 +281,7 @@ class FakeListeners:
         run.task = self._provider.spawn(self._work(listener, run))
 
     async def _work(self, listener: _ListenerState, run: FakeRun) -> None:
-        """Write the events of a judge, in the time that the kernel takes."""
+        """Write the events of a judge, over the time that the kernel takes."""
         part_s = run.kernel.work_s / (_CASES + 2)
         self._append(listener, run, {"status": "COMPILING", "compiler": "none", "toolchain": "simulated"})
         await asyncio.sleep(part_s)
@@ -329,7 +329,7 @@ class FakeListeners:
         if self._random.random() < self._network.outage:
             self._provider.spawn(self._outage(listener))
         if self._slot_failures and slots > 1:
-            for slot in range(1, slots):  # the first works always
+            for slot in range(1, slots):  # the first slot always works
                 if self._random.random() < self._slot_failures:
                     self._provider.spawn(self._fail_slot(listener, slot))
 
@@ -353,7 +353,7 @@ class FakeListeners:
             await asyncio.sleep(left_s)
 
     async def _fail_slot(self, listener: _ListenerState, slot: int) -> None:
-        """Let a slot fail, which gives its attempt back, and work again later."""
+        """Make a slot fail, which loses its attempt, and recover later."""
         await asyncio.sleep(self._random.random() * 120)
         listener.failed_slots.add(slot)
         for run in listener.running():

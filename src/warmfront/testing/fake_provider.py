@@ -1,6 +1,6 @@
 """A fake `Provider` whose VMs boot in phases, cost money, hang, vanish and terminate slowly.
 
-It keeps its own bill, against which a ledger can be checked. A seed decides which VM has which fault.
+It keeps its own bill, with which a ledger can be compared. A seed determines which VM has which fault.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BOOT: tuple[tuple[Phase, float], ...] = (
 )
 
 
-#: Billing by the list price of each GPU type that has one.
+#: Billing models with the list price of each GPU type that has one.
 _LIST_PRICES = {
     gpu.name: Billing(rate_usd_per_h=gpu.list_price_usd_per_h)
     for gpu in gpus.CATALOGUE
@@ -44,19 +44,19 @@ _LIST_PRICES = {
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderFaults:
-    """The probabilities of faults per VM, each from 0 to 1, and the times that belong to them."""
+    """The probabilities of faults per VM, each from 0 to 1, and their times."""
 
-    no_capacity: float = 0.0  #: it cannot be provisioned now
+    no_capacity: float = 0.0  #: it cannot be provisioned
     slow: float = 0.0  #: its boot takes `slow_factor` times as long
     slow_factor: float = 4.0
     stuck: float = 0.0  #: its boot never ends
-    vanish: float = 0.0  #: it ends by itself within `vanish_s`
+    vanish: float = 0.0  #: it ends on its own within `vanish_s`
     vanish_s: float = 300.0
-    spot_interruptions_per_h: float = 0.0  #: how often a spot VM is taken back
+    spot_interruptions_per_h: float = 0.0  #: how often a spot VM is preempted
     fails_after_charge: float = 0.0  #: it is created and billed, but the request for it fails
     image_bytes: float = 25e9  #: the size of the image that a new VM pulls
-    bytes_per_s: float | None = None  #: the bandwidth that it is pulled with; None: a mean time instead
-    rocm_s: float = 0.0  #: for the preparation of ROCm, while the VM boots
+    bytes_per_s: float | None = None  #: the bandwidth of the pull; None to use a mean time instead
+    rocm_s: float = 0.0  #: the time to prepare ROCm while the VM boots
     release_s: float = 8.0  #: the longest time that a release takes
     release_slow: float = 0.0  #: a release takes up to four times as long
     release_fails: float = 0.0  #: the request for a release fails, at most twice
@@ -67,7 +67,7 @@ NO_FAULTS = ProviderFaults()
 
 @dataclass(kw_only=True, eq=False)
 class FakeVM:
-    """A VM as its provider sees it."""
+    """A VM, as seen by its provider."""
 
     id: str
     gpu: str
@@ -79,12 +79,12 @@ class FakeVM:
     ended_at: float | None = None
     detail: str = ""
     release_failures_left: int = 2
-    release: asyncio.Task[None] | None = None  #: ends the VM; set when the release was requested
+    release: asyncio.Task[None] | None = None  #: the task that ends the VM, once a release was requested
     boot: asyncio.Task[None] | None = None
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def lease(self) -> Lease:
-        """Return the VM's present lease."""
+        """Return the VM's current lease."""
         return Lease(
             vm_id=self.id,
             phase=self.phase,
@@ -101,13 +101,13 @@ class FakeProvider:
     """A `Provider` whose VMs exist only in memory.
 
     Args:
-        clock: the provider's clock; it may differ from that of the control plane.
-        seed: decides the faults and the durations.
+        clock: the provider's clock, which may differ from the control plane's.
+        seed: determines the faults and the durations.
         faults: the probabilities of faults.
-        billing: the billing model of every GPU type; None: the list price of each, by the second.
+        billing: the billing model of every GPU type; None for the list price of each, by the second.
         slots: how many attempts a VM runs at the same time per GPU.
         gpu_counts: how many GPUs a VM can have; each costs as much as a VM with one.
-        spot_price_ratio: the price of a spot VM divided by that of one on demand; None: there are none.
+        spot_price_ratio: the price of a spot VM relative to an on-demand VM; None if there are no spot VMs.
 
     Example:
         >>> provider = FakeProvider(clock=clock, faults=ProviderFaults(no_capacity=0.5))
@@ -140,34 +140,34 @@ class FakeProvider:
         self._gpu_counts = tuple(gpu_counts)
         self.faults = faults  #: may be changed at any time
         self.vms: dict[str, FakeVM] = {}  #: every VM ever created
-        #: Returns why no VM with this GPU type can be provisioned now; None: one can.
+        #: Returns why no VM with this GPU type can be provisioned; None if one can.
         self.refuses: Callable[[str], ProviderError | None] = lambda _: None
         self.on_create: Callable[[FakeVM], None] = lambda _: None
         self.on_ready: Callable[[FakeVM], None] = lambda _: None
         self.on_end: Callable[[FakeVM], None] = lambda _: None
         self._clock = clock
         self._random = random.Random(f"cloud {seed}")  # noqa: S311 - must be reproducible
-        # Tasks of the cloud continue when the process that caused them crashes.
+        # Tasks of the cloud continue when the process that started them crashes.
         self._context = contextvars.copy_context()
 
     def gpu_counts(self, gpu: str) -> tuple[int, ...]:  # noqa: ARG002 - all GPU types are alike
-        """Return the sizes of VMs given at creation."""
+        """Return the VM sizes that were set at creation."""
         return self._gpu_counts
 
     def billing(self, gpu: str, gpu_count: int = 1) -> Billing:
-        """Return the billing model given at creation, or the list price of the GPU type, by the second."""
+        """Return the billing model that was set at creation, or one with the GPU type's list price."""
         billing = self._billing or _LIST_PRICES[gpu]
         return replace(billing, rate_usd_per_h=billing.rate_usd_per_h * gpu_count)
 
     def spot_billing(self, gpu: str, gpu_count: int = 1) -> Billing | None:
-        """Return the billing model of a spot VM by the ratio given at creation."""
+        """Return the billing model of a spot VM, with the ratio that was set at creation."""
         if self.spot_price_ratio is None:
             return None
         billing = self.billing(gpu, gpu_count)
         return replace(billing, rate_usd_per_h=billing.rate_usd_per_h * self.spot_price_ratio)
 
     def provision_spot(self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1) -> AsyncIterator[Lease]:
-        """Provision a spot VM, which is taken back by `ProviderFaults.spot_interruptions_per_h`."""
+        """Provision a spot VM, which is preempted as set by `ProviderFaults.spot_interruptions_per_h`."""
         return self._provision(FakeVM(id=vm_id, gpu=gpu, token=token, gpu_count=gpu_count, spot=True))
 
     def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - all GPU types boot alike
@@ -175,11 +175,11 @@ class FakeProvider:
         return sum(seconds for _, seconds in _BOOT)
 
     def slots(self, gpu: str, gpu_count: int = 1) -> int:  # noqa: ARG002 - all GPU types are alike
-        """Return the number of slots by that given at creation."""
+        """Return the number of slots, as set at creation."""
         return self._slots * gpu_count
 
     async def check_ready(self, gpu: str) -> None:
-        """Do nothing: only `provision` fails."""
+        """Do nothing, because only `provision` fails."""
 
     async def provision(
         self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1
@@ -209,7 +209,7 @@ class FakeProvider:
         """End the VM and return its final lease; a VM that is unknown or has ended is not an error.
 
         Raises:
-            ProviderError: the request failed, by `ProviderFaults.release_fails`.
+            ProviderError: the request failed, as set by `ProviderFaults.release_fails`.
         """
         vm = self.vms.get(vm_id)
         if vm is None:
@@ -227,11 +227,11 @@ class FakeProvider:
         return vm.lease()
 
     def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
-        """Return no command: the machine has no name of its own."""
+        """Return a text instead of a command, because no cloud has this machine."""
         return "there is no command"
 
     async def describe(self, vm_id: str) -> Lease | None:
-        """Return the lease of a VM, also after it ended; None if it is unknown."""
+        """Return the lease of a VM, even after its end; None if it is unknown."""
         vm = self.vms.get(vm_id)
         return vm.lease() if vm else None
 
@@ -243,7 +243,7 @@ class FakeProvider:
         """Do nothing: there is nothing to release."""
 
     def add_unknown_vm(self, vm_id: str) -> None:
-        """Add a VM that is ready but that the control plane has no record of."""
+        """Add a ready VM that the control plane does not know."""
         vm = FakeVM(id=vm_id, gpu=gpus.MI300X.name, token="", started_at=self._clock.now())
         self.vms[vm_id] = vm
         self._enter(vm, Phase.READY)
@@ -279,7 +279,7 @@ class FakeProvider:
         self.on_end(vm)
 
     def spawn(self, coro: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        """Start a task that belongs to the cloud, not to the process that caused it."""
+        """Start a task that belongs to the cloud instead of the calling process."""
         return asyncio.get_running_loop().create_task(coro, context=self._context.copy())
 
     def _create(self, vm: FakeVM) -> FakeVM:
@@ -316,7 +316,7 @@ class FakeProvider:
         self.on_ready(vm)
 
     def _phase_s(self, phase: Phase, mean_s: float) -> float:
-        """Return how long a phase takes: a pull its size over the bandwidth, others about their mean."""
+        """Return the duration of a phase: for a pull, size over bandwidth; for others, about their mean."""
         seconds = mean_s * (0.5 + self._random.random())
         if phase is Phase.PULLING and self.faults.bytes_per_s is not None:
             return self.faults.image_bytes / self.faults.bytes_per_s

@@ -4,7 +4,8 @@ The API validates and serializes with these models, OpenAPI is generated from th
 `scripts/generate_types.py` writes the page's TypeScript types from that OpenAPI document.
 
 Responses may gain fields without a new version (`docs/api.md` has the compatibility promise), so a field that
-is added later needs a default: a client must still understand a server that does not send it.
+is added later needs a default: a client must still be able to read responses of a server that does not send
+it.
 
 Importing this package is cheap; its modules import Pydantic.
 """

@@ -25,17 +25,17 @@ class RequestModel(BaseModel):
 
 
 class ResponseModel(BaseModel):
-    """Base of responses. A client keeps fields that it does not know, so a newer server loses nothing."""
+    """Base of responses. A client keeps unknown fields, so that no data of a newer server is lost."""
 
     model_config = ConfigDict(
         extra="allow",
         frozen=True,
         defer_build=True,  # the command line imports models that it never uses
-        json_schema_serialization_defaults_required=True,  # the server sends fields that have a default too
+        json_schema_serialization_defaults_required=True,  # the server also sends fields that have a default
     )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON object, with fields that only a newer server knows."""
+        """Return the JSON object, including unknown fields of a newer server."""
         return self.model_dump(mode="json", by_alias=True)
 
 
@@ -49,7 +49,7 @@ def _parse_timestamp(value: object) -> object:
 
 
 def _parse_dollars(value: object) -> object:
-    # The shortest text of a JSON number is the amount that was meant; `Decimal(0.1)` is not.
+    # The shortest text of a JSON number is the intended amount; `Decimal(0.1)` is not.
     return Decimal(str(value)) if isinstance(value, float | int) else value
 
 

@@ -33,16 +33,16 @@ class BestTime(ResponseModel):
     """The best accepted time on one GPU: the one with the smallest upper end of its interval."""
 
     gpu_type: str = Field(examples=["MI300X"])
-    simulated: bool = Field(description="It ran on the CPU runtime; the time is not a GPU's.")
+    simulated: bool = Field(description="Whether it ran on the CPU runtime, so that the time is not a GPU's.")
     runtime_ms: float = Field(description="Geometric mean over the cases.")
     ci: tuple[float, float] | None = Field(
         description="95% confidence interval of `runtime_ms`, in ms; null if unknown."
     )
-    noisy: bool = Field(description="The machine was too busy for a narrow interval.")
+    noisy: bool = Field(description="Whether the machine was too busy for a narrow interval.")
 
 
 class ProblemResponse(ResponseModel):
-    """A problem as it is listed."""
+    """A problem, as shown in lists."""
 
     slug: str
     title: str
@@ -78,9 +78,9 @@ class LeaderboardEntry(ResponseModel):
     """A user's best accepted submission on one GPU."""
 
     rank: int = Field(
-        description="1 + the number of entries on the same GPU whose interval lies entirely below this one's."
+        description="1 + the number of entries on the same GPU whose interval is entirely below this one's."
     )
-    tied: bool = Field(description="Other entries on the same GPU have the same rank.")
+    tied: bool = Field(description="Whether other entries on the same GPU have the same rank.")
     user: str
     gpu_type: str
     dtype: Dtype
@@ -89,7 +89,7 @@ class LeaderboardEntry(ResponseModel):
         description="95% confidence interval of `avg_runtime_ms`, in ms; null if unknown, as in results of "
         "older releases. An unknown interval is ranked as 10% to either side."
     )
-    noisy: bool = Field(description="The machine was too busy for a narrow interval.")
+    noisy: bool = Field(description="Whether the machine was too busy for a narrow interval.")
     avg_gflops: float | None
     pct_of_floor: float | None = Field(
         description="Roofline floor over the time, geometric mean over the cases; null on the CPU runtime."
@@ -99,7 +99,7 @@ class LeaderboardEntry(ResponseModel):
 
 
 class LeaderboardResponse(ResponseModel):
-    """Leaderboards of one problem, by rank. Results of the CPU runtime are listed apart."""
+    """Leaderboards of one problem, by rank. Results of the CPU runtime are listed separately."""
 
     problem: str
     items: list[LeaderboardEntry]

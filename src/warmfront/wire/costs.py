@@ -26,7 +26,7 @@ class MetricsResponse(ResponseModel):
 
 
 class LatencyPercentiles(ResponseModel):
-    """Seconds from submit to verdict; null without any."""
+    """Seconds from submission to verdict; null if there are none."""
 
     count: int
     p50_s: float | None
@@ -50,7 +50,7 @@ class DailyCost(ResponseModel):
 
 
 class MetricsDetailResponse(MetricsResponse):
-    """The headline metrics, and the figures behind them."""
+    """The headline metrics, with detailed figures."""
 
     simulated: bool = Field(description="Costs are simulated; no money was spent.")
     reserved_usd: Dollars
@@ -62,7 +62,7 @@ class MetricsDetailResponse(MetricsResponse):
 
 
 class MeterCost(ResponseModel):
-    """What was billed while VMs were in one phase."""
+    """The cost of one activity of VMs."""
 
     meter: Meter
     cost_usd: Dollars
@@ -78,7 +78,7 @@ class VmCost(ResponseModel):
 
 
 class TodaysBudget(ResponseModel):
-    """What the caller has spent today, UTC, and may spend."""
+    """The caller's spending today (UTC), and its limit."""
 
     user: str
     spent_usd: Dollars
@@ -94,7 +94,7 @@ class BillingDifferenceResponse(ResponseModel):
 
     vm_id: str
     ledger_usd: Dollars
-    billed_usd: Dollars = Field(description="By the provider's record.")
+    billed_usd: Dollars = Field(description="According to the provider's record.")
 
 
 class BillingReconciliationResponse(ResponseModel):
@@ -111,7 +111,7 @@ class CostsResponse(ResponseModel):
     simulated: bool = Field(description="Costs are simulated; no money was spent.")
     credits_usd: Dollars
     total_usd: Dollars
-    reserved_usd: Dollars = Field(description="The escrow: what the live VMs can still cost at most.")
+    reserved_usd: Dollars = Field(description="The escrow: the most that the live VMs can still cost.")
     remaining_usd: Dollars
     pool_usd: Dollars = Field(
         default=Decimal(0),
@@ -121,7 +121,9 @@ class CostsResponse(ResponseModel):
     by_meter: list[MeterCost]
     by_day: list[DailyCost]
     today: TodaysBudget
-    audit: BillingReconciliationResponse | None = Field(description="The latest; null before the first.")
+    audit: BillingReconciliationResponse | None = Field(
+        description="The latest reconciliation; null before the first."
+    )
     forecast: ForecastResponse | None = Field(
-        description="From the ledger's full days; null with fewer than three of them."
+        description="Based on full days in the ledger; null with fewer than three."
     )

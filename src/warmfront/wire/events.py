@@ -1,8 +1,8 @@
-"""The events of a submission as OpenAPI describes them: a union that is discriminated by `status`.
+"""The events of a submission for OpenAPI: a union that is discriminated by `status`.
 
 `warmfront.events` declares the events. The models here are built from those dataclasses, with the envelope
-that every stored event has, and only describe: events are sent as they were stored, because the log may hold
-events from an older release that lack newer fields.
+that every stored event has, and are only descriptions: events are sent as they were stored, because the log
+may contain events from an older release that lack newer fields.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class EventEnvelope(BaseModel):
     status: str
 
 
-#: A number of the judge: JSON has no NaN and no infinities, so they are the text `nan`, `inf` and `-inf`.
+#: A number from the judge. JSON has no NaN or infinities, so these are the strings `nan`, `inf` and `-inf`.
 JudgeNumber = float | str
 
 
@@ -51,9 +51,9 @@ class ElementDifference(ResponseModel):
 
 
 class ErrorGrid(ResponseModel):
-    """Where an output is wrong, on a grid of at most 32 by 32 cells."""
+    """The errors of an output, on a grid of at most 32 by 32 cells."""
 
-    shape: list[int] = Field(description="Of the output.")
+    shape: list[int] = Field(description="The shape of the output.")
     height: int = Field(description="Rows of the matrix that the output is folded into.")
     width: int
     rows: int
@@ -65,7 +65,7 @@ class ErrorGrid(ResponseModel):
 
 
 class DebugInfo(ResponseModel):
-    """How an output differs from the reference."""
+    """The differences of an output from the reference."""
 
     max_difference: JudgeNumber
     mean_difference: JudgeNumber
@@ -106,28 +106,30 @@ class FailureDetails(BaseModel):
     unwritten_elements: int = 0
     tolerance: AppliedTolerance | None = None
     output_by_case: dict[str, str] = Field(
-        default_factory=dict, description="What the program printed, by the name of the case."
+        default_factory=dict, description="The program's output, by the name of the case."
     )
 
 
 class _FailedEventFields(EventEnvelope):
-    code: str = Field(description="A finer reason than `status`; stable.")
+    code: str = Field(description="A more specific reason than `status`; stable.")
     message: str
     hint: str = Field(description="What to do next; may be empty.")
-    debug_info: DebugInfo | None = Field(default=None, description="Of a WRONG_ANSWER.")
+    debug_info: DebugInfo | None = Field(default=None, description="For a WRONG_ANSWER.")
     case: str | None = Field(default=None, description="The case that failed.")
     passed_tests: int | None = None
     total_tests: int | None = None
     simulated: bool | None = None
-    output: str | None = Field(default=None, description="What the program printed.")
+    output: str | None = Field(default=None, description="The program's output.")
     target: str | None = Field(
-        default=None, description="What the GPU's compiler reports, where it differs from the CPU's."
+        default=None, description="The report of the GPU's compiler, if it differs from the CPU's."
     )
     fidelity: str | None = Field(
         default=None,
-        description="On the CPU runtime: `exact` if a GPU has the same bits, or `approximate`.",
+        description="On the CPU runtime: `exact` if a GPU computes the same bits, or `approximate`.",
     )
-    fidelity_reason: str | None = Field(default=None, description="Which operations are approximate, why.")
+    fidelity_reason: str | None = Field(
+        default=None, description="Which operations are approximate, and why."
+    )
     cost_usd: Dollars | None = None
     details: FailureDetails
 
@@ -183,11 +185,11 @@ else:
 
 
 class SubmissionEvent(RootModel[_AnyEvent]):
-    """One event of a submission; `status` says which."""
+    """One event of a submission; `status` is its kind."""
 
 
 class _DescribedAs:
-    """Leaves a value unvalidated and describes it as another model in OpenAPI."""
+    """An annotation that leaves a value unvalidated and describes it as another model in OpenAPI."""
 
     def __init__(self, model: type[BaseModel], *, in_text: bool = False) -> None:
         self._model = model
@@ -207,7 +209,7 @@ class _DescribedAs:
         return {"type": "string", "contentMediaType": "application/json", "contentSchema": described}
 
 
-#: A stored event as it is sent. Not validated: see the top of this module.
+#: A stored event, sent without validation; see the top of this module.
 EventObject = Annotated[dict[str, Any], _DescribedAs(SubmissionEvent)]
 
 

@@ -16,7 +16,7 @@ class Estimate(ResponseModel):
 
 
 class PaceForecast(ResponseModel):
-    """The forecast at one number of tasks per day."""
+    """The forecast for one pace, in tasks per day."""
 
     tasks_per_day: float
     source: str = Field(
@@ -28,9 +28,9 @@ class PaceForecast(ResponseModel):
 
 
 class ForecastResponse(ResponseModel):
-    """How long the credits last if future days resemble past days."""
+    """A forecast of how long the credits last, if future days resemble past days."""
 
-    days_seen: int = Field(description="Full days that the forecast is based on; at most 56.")
+    days_seen: int = Field(description="The number of full days on which the forecast is based; at most 56.")
     month_usd: Estimate = Field(description="Cost of the next 30 days.")
     lasts_days: Estimate = Field(description="How long the remaining credits last; at most 3,650.")
 
@@ -43,10 +43,12 @@ class PaceForecastListResponse(ResponseModel):
 
 
 class PolicyCost(ResponseModel):
-    """What a keep-warm policy would have cost."""
+    """The cost under a keep-warm policy."""
 
     policy: str
-    best: bool = Field(description="One VM that knows every arrival in advance: computed, not replayed.")
+    best: bool = Field(
+        description="Whether this is the optimum, which knows every arrival: computed, not replayed."
+    )
     usd: float
     wait_mean_s: float
     cold_starts: int

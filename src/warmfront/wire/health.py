@@ -17,7 +17,7 @@ class HealthResponse(ResponseModel):
 
 
 class ReadinessResponse(ResponseModel):
-    """Whether the service can accept and run submissions."""
+    """The readiness of the service to accept and run submissions."""
 
     status: Literal["ready", "not ready"]
     provider: str

@@ -1,4 +1,4 @@
-"""The operations view: VM pool, queue, timelines and credits at one moment."""
+"""The operations view: a snapshot of the VM pool, queue, timelines and credits."""
 
 from __future__ import annotations
 
@@ -34,34 +34,34 @@ class QueueResponse(ResponseModel):
 
 
 class ProvisioningProblemResponse(ResponseModel):
-    """Why no VM with a GPU type is provisioned at this moment."""
+    """The reason for which no VM with a GPU type is being provisioned."""
 
     gpu_type: str = Field(examples=["MI300X"])
     open: bool = Field(
-        description="The circuit breaker is open: submissions fail at once. Otherwise they wait for a VM."
+        description="Whether the circuit breaker is open, so that submissions fail. Otherwise they wait."
     )
     kind: FailureKind = Field(examples=["NO_CAPACITY"])
     reason: str = Field(examples=["No MI300X is available on amddevcloud."])
     hint: str = Field(description="What the operator can do; empty for other users.")
     since: Timestamp
     retry_at: Timestamp = Field(description="When a VM is requested again, if a submission waits for one.")
-    failures: int = Field(description="VMs in a row that could not be provisioned.")
+    failures: int = Field(description="The number of consecutive VMs that could not be provisioned.")
 
 
 class ProvisioningResponse(ResponseModel):
-    """The GPU types for which no VM is provisioned at this moment."""
+    """The GPU types for which no VM is being provisioned."""
 
     now: Timestamp
     problems: list[ProvisioningProblemResponse]
 
 
 class TimelineSegmentResponse(ResponseModel):
-    """What a VM did during an interval."""
+    """The activity of a VM during an interval."""
 
     meter: Meter = Field(examples=["WORK"])
     started_at: Timestamp
     ended_at: Timestamp
-    open: bool = Field(description="The interval has not ended.")
+    open: bool = Field(description="Whether the interval has not ended.")
     submission_id: str | None = Field(default=None, description="Visible to its owner and to operators.")
 
 
@@ -76,7 +76,7 @@ class VmTimelineResponse(ResponseModel):
 
 
 class BurnDownPoint(ResponseModel):
-    """The remaining credits at one moment."""
+    """The remaining credits at one time."""
 
     time: Timestamp
     remaining_usd: Dollars
@@ -87,7 +87,7 @@ class CreditsResponse(ResponseModel):
 
     credits_usd: Dollars = Field(examples=[1400.0])
     spent_usd: Dollars
-    reserved_usd: Dollars = Field(description="The escrow: what the live VMs can still cost at most.")
+    reserved_usd: Dollars = Field(description="The escrow: the most that the live VMs can still cost.")
     remaining_usd: Dollars
     burn_usd_per_h: Dollars = Field(description="The hourly rate of the live VMs.", examples=[1.99])
     alert_at_usd: Dollars = Field(description="The alert fires when no more than this remains.")
@@ -98,7 +98,7 @@ class CreditsResponse(ResponseModel):
 
 
 class DailyMeterCosts(ResponseModel):
-    """The cost of one day, UTC, by what the VMs did."""
+    """The cost of one day (UTC), by activity."""
 
     day: str = Field(examples=["2026-01-31"])
     cost_usd: Dollars
@@ -108,7 +108,9 @@ class DailyMeterCosts(ResponseModel):
 class UserCost(ResponseModel):
     """The cost of one user."""
 
-    user: str | None = Field(description="Null: the VM pool, which is charged for idle time and prewarming.")
+    user: str | None = Field(
+        description="Null for the VM pool, which is charged for idle time and prewarming."
+    )
     cost_usd: Dollars
 
 
@@ -120,7 +122,7 @@ class TaskSummary(ResponseModel):
     warm_reuses: int
     cost_usd: Dollars | None = Field(description="Total cost divided by the completed tasks.")
     cold_cost_usd: Dollars | None = Field(
-        description="Average charge of cold starts: their work, and a boot where it was quoted."
+        description="Average charge of cold starts: their work, and a boot if it was quoted."
     )
     warm_cost_usd: Dollars | None = Field(
         description="Average charge of warm reuses: their work; idle time is charged to the VM pool."
@@ -128,10 +130,10 @@ class TaskSummary(ResponseModel):
 
 
 class OperationsResponse(ResponseModel):
-    """The whole service at one moment."""
+    """A snapshot of the whole service."""
 
     now: Timestamp = Field(description="The service's clock; every other time is measured by it.")
-    since: Timestamp = Field(description="Where the timelines begin.")
+    since: Timestamp = Field(description="The beginning of the timelines.")
     simulated: bool = Field(description="Costs are simulated; no money was spent.")
     everyone: bool = Field(description="Whether the caller sees other users' submissions and costs.")
     vms: list[VmResponse] = Field(description="Live VMs, oldest first.")
@@ -152,10 +154,10 @@ class OperationsResponse(ResponseModel):
     money: CreditsResponse
     costs_by_day: list[DailyMeterCosts] = Field(description="The last 31 days.")
     costs_by_user: list[UserCost] = Field(
-        description="The last 31 days; only the caller, unless an operator."
+        description="The last 31 days; only the caller's, unless the caller is an operator."
     )
     tasks: TaskSummary
-    latencies_s: Latencies = Field(description="From submit to verdict.")
+    latencies_s: Latencies = Field(description="From submission to verdict.")
 
 
 class OperationsChangedEvent(ResponseModel):

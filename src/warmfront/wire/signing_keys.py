@@ -1,4 +1,4 @@
-"""The public keys that receipts are verified with."""
+"""The public keys that verify receipts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class SigningKeyResponse(ResponseModel):
     id: str = Field(description="The `key_id` of the receipts that it signed; derived from the key.")
     algorithm: Literal["Ed25519"]
     public_key: str = Field(description="The 32 bytes of the key, in base64.")
-    pem: str = Field(description="The same key, as OpenSSL reads it.")
+    pem: str = Field(description="The same key in PEM format, as used by OpenSSL.")
     created_at: Timestamp | None
     retired_at: Timestamp | None = Field(
         description="When another key replaced it; its receipts remain valid. Null while it signs."

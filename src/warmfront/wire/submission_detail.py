@@ -1,7 +1,7 @@
 """A submission with its terminal event.
 
-Apart from `warmfront.wire.submissions`, because the SDK does not need the models of all events, which take a
-tenth of a second to import.
+This is separate from `warmfront.wire.submissions`, because the SDK does not need the models of all events,
+which take a tenth of a second to import.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Submissions: the request that creates one, and how one is read, listed and quoted."""
+"""The request that creates a submission, and the responses that return, list and quote submissions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SubmitRequest(RequestModel):
     gpu_type: str | None = Field(
         None, max_length=40, description="The service's default GPU if omitted.", examples=["MI300X"]
     )
-    # Strict mode accepts only enum members, and JSON has none.
+    # Not strict: strict mode accepts only enum members, which JSON does not have.
     dtype: Annotated[Dtype | None, Field(strict=False)] = Field(
         None, description="The problem's first dtype if omitted.", examples=["float32"]
     )
@@ -79,13 +79,15 @@ class SubmissionResponse(ResponseModel):
     vm_id: str | None = Field(description="The VM of the last attempt.")
     attempts: int
     cancel_requested: bool
-    simulated: bool = Field(description="It ran on the CPU runtime, so its times are not a GPU's.")
+    simulated: bool = Field(
+        description="Whether it ran on the CPU runtime, so that its times are not a GPU's."
+    )
     cost_usd: Dollars | None
     avg_runtime_ms: float | None = Field(description="Geometric mean over the timed cases.")
     avg_ci: tuple[float, float] | None = Field(
         default=None, description="95% confidence interval of `avg_runtime_ms`, in ms; null if unknown."
     )
-    noisy: bool = Field(default=False, description="The machine was too busy for a narrow interval.")
+    noisy: bool = Field(default=False, description="Whether the machine was too busy for a narrow interval.")
     avg_gflops: float | None
     last_event_id: int
     urls: SubmissionUrls
@@ -99,7 +101,7 @@ class SubmissionPageResponse(ResponseModel):
 
 
 class SourceResponse(ResponseModel):
-    """The source that was submitted."""
+    """The submitted source."""
 
     id: str
     file_name: str
@@ -109,7 +111,7 @@ class SourceResponse(ResponseModel):
 
 
 class QuoteRefusal(ResponseModel):
-    """Why a submission would be rejected now."""
+    """The reason for which a submission would be rejected."""
 
     code: str = Field(examples=["BUDGET_EXCEEDED"])
     detail: str
@@ -125,12 +127,12 @@ class QuoteResponse(ResponseModel):
     endpoint: Endpoint
     vm_state: VMStart | None = Field(description="Null if no VM is needed.", examples=["WARM_REUSE"])
     position: int = Field(description="How many submissions are ahead in the queue.")
-    wait_s: float = Field(description="Until it starts to run.", examples=[0.0])
-    total_s: float = Field(description="Until its verdict.", examples=[9.0])
+    wait_s: float = Field(description="Seconds until it starts to run.", examples=[0.0])
+    total_s: float = Field(description="Seconds until its verdict.", examples=[9.0])
     cost_usd: Dollars = Field(examples=[0.005])
     warm_chance: float = Field(
         description="Probability that a VM is ready if the submission is sent within the next minutes.",
         examples=[0.98],
     )
-    simulated: bool = Field(description="It would run on the CPU runtime, and costs are simulated.")
+    simulated: bool = Field(description="Whether it would run on the CPU runtime with simulated costs.")
     refusal: QuoteRefusal | None = Field(description="Null if the submission would be accepted.")

@@ -1,4 +1,4 @@
-"""VMs, what runs on them and what they cost."""
+"""VMs, their submissions and their costs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class VmTask(ResponseModel):
     """A submission that runs on a VM. Users see only `since` for submissions that are not theirs."""
 
     since: Timestamp
-    slot: int = Field(default=0, description="The slot of the VM that it has to itself, from 0.")
+    slot: int = Field(default=0, description="The number of its slot on the VM, from 0.")
     submission_id: str | None = Field(default=None, description="Visible to its owner and to operators.")
     user: str | None = None
     problem: str | None = None
@@ -22,7 +22,7 @@ class VmTask(ResponseModel):
 
 
 class VmDevice(ResponseModel):
-    """A GPU of a VM, or a partition of one, as it describes itself."""
+    """A GPU of a VM, or a partition of one, as the device reports it."""
 
     arch: str = Field(examples=["gfx942"])
     name: str = Field(default="", examples=["AMD Instinct MI300X"])
@@ -41,7 +41,8 @@ class VmHealthCheck(ResponseModel):
     detail: str = Field(description="What was found.")
     remedy: str = Field(default="", description="What to do if the check failed.")
     required: bool = Field(
-        default=True, description="A VM that fails it is released; otherwise it is advice."
+        default=True,
+        description="Whether a VM that fails the check is released; otherwise the check is advisory.",
     )
 
 
@@ -61,9 +62,9 @@ class VmResponse(ResponseModel):
     gpu_type: str
     gpu_count: int = Field(default=1, description="How many GPUs were requested.")
     slots: int = Field(default=1, description="How many submissions it judges at once, each on its own GPU.")
-    slots_used: int = Field(default=0, description="How many of them judge a submission now.")
+    slots_used: int = Field(default=0, description="How many slots are judging a submission.")
     state: VMState
-    simulated: bool = Field(description="It has no GPU, and costs are simulated.")
+    simulated: bool = Field(description="Whether it has no GPU, and its costs are simulated.")
     created_at: Timestamp
     started_at: Timestamp | None = Field(description="When billing began.")
     ready_at: Timestamp | None
@@ -76,13 +77,13 @@ class VmResponse(ResponseModel):
     )
     machine_id: str | None = Field(default=None, description="The cloud's own id of the machine.")
     tasks_done: int
-    cost_usd: Dollars = Field(description="Until now, with the interval that is still open.")
+    cost_usd: Dollars = Field(description="Until now, including the interval that is still open.")
     reserved_usd: Dollars = Field(description="Its share of the escrow.")
     reason: str = Field(description="Why it is kept, or why it ended.")
     tasks: list[VmTask] = Field(description="The submissions that run on it.")
     devices: list[VmDevice] = Field(
         default_factory=list,
-        description="Its GPUs, as they describe themselves; empty until it has answered.",
+        description="Its GPUs, as the devices report them; empty until its listener has responded.",
     )
     gpu_health: VmHealth | None = Field(
         default=None, description="Checked before it was ready and after every crash; null without a GPU."
@@ -90,15 +91,15 @@ class VmResponse(ResponseModel):
 
 
 class ForeignVmResponse(ResponseModel):
-    """A VM that the provider has and that is not of this service: it is never touched, nor counted."""
+    """A VM of the provider that does not belong to this service. It is never touched or counted."""
 
     name: str = Field(examples=["wf-0a1b2c3d-vm-5f6e7d8c9b0a1f2e3d4c5b6a"])
     owner: str | None = Field(
         description="The owner id of another Warmfront service; null if none has labelled it."
     )
-    used_by: str = Field(description="The dstack run that is on it, or was last.")
+    used_by: str = Field(description="The current or last dstack run on it.")
     fleet: str | None
-    status: str = Field(description="The provider's own word.", examples=["busy"])
+    status: str = Field(description="The status, as the provider names it.", examples=["busy"])
     hostname: str | None
     backend: str | None
     rate_usd_per_h: Dollars | None
@@ -124,7 +125,8 @@ class BilledInterval(ResponseModel):
     ended_at: Timestamp
     cost_usd: Dollars
     submission_id: str | None = Field(
-        description="The submission that pays. Provisioning and idle time are paid by the next submission."
+        description="The submission that is charged: its work, and a boot if its quote included it. "
+        "Null if the VM pool is charged: idle time and prewarming."
     )
 
 

@@ -18,14 +18,14 @@ class XrayRequest(RequestModel):
 
     solution_code: str = Field(examples=[SOURCE_EXAMPLE])
     problem: Slug | None = None
-    # Strict mode accepts only enum members, and JSON has none.
+    # Not strict: strict mode accepts only enum members, which JSON does not have.
     dtype: Annotated[Dtype | None, Field(strict=False)] = Field(None, examples=["float32"])
     arch: str = Field("gfx942", max_length=40, examples=["gfx942"])
     isa: bool = Field(default=False, description="Add each kernel's assembly, by source line.")
 
 
 class OccupancyResponse(ResponseModel):
-    """How many waves fit on a compute unit, and what limits them."""
+    """The number of waves that fit on a compute unit, and the resource that limits it."""
 
     waves_per_simd: int
     waves_per_cu: int
@@ -34,7 +34,7 @@ class OccupancyResponse(ResponseModel):
 
 
 class OccupancyStepResponse(ResponseModel):
-    """The smallest change of one resource that lets more waves run."""
+    """The smallest change of one resource that allows more waves to run."""
 
     resource: str
     change: int
@@ -56,20 +56,20 @@ class MatrixFormResponse(ResponseModel):
 
     form: str
     instructions: int
-    flops: int = Field(description="Of one instruction, for the whole wave.")
+    flops: int = Field(description="FLOPs of one instruction, for the whole wave.")
     cycles: int | None = Field(
-        description="For which one instruction occupies the matrix core, if published."
+        description="Cycles for which one instruction occupies the matrix core, if published."
     )
-    share: float = Field(description="Of the loop's FLOPs, those of the vector ALU included.")
+    share: float = Field(description="Share of the loop's FLOPs, including those of the vector ALU.")
 
 
 class MatrixUsageResponse(ResponseModel):
-    """The matrix instructions of the loop that has the most of them, or of the kernel if no loop has any."""
+    """The matrix instructions of the loop with the most of them, or of the kernel if no loop has any."""
 
     line: int | None
     forms: list[MatrixFormResponse]
-    vector_flops: int = Field(description="Of the vector ALU in the same loop, per wave.")
-    accumulators: int = Field(description="Independent sums, each in registers of its own.")
+    vector_flops: int = Field(description="FLOPs of the vector ALU in the same loop, per wave.")
+    accumulators: int = Field(description="Independent sums, each in its own registers.")
     matrix_cycles: int | None
     issue_cycles: int
     most_utilisation: float | None = Field(
@@ -138,7 +138,7 @@ class XrayFindingResponse(ResponseModel):
 
 
 class RooflineResponse(ResponseModel):
-    """The least time that the problem's largest case can take on the GPU."""
+    """The minimum time of the problem's largest case on the GPU."""
 
     gpu: str
     case: str
@@ -155,7 +155,7 @@ class RooflineResponse(ResponseModel):
 
 
 class DiagnosticResponse(ResponseModel):
-    """One message of a compiler; line 0 has no place in the source."""
+    """One compiler message; line 0 means that it has no place in the source."""
 
     line: int
     column: int
@@ -165,7 +165,7 @@ class DiagnosticResponse(ResponseModel):
 
 
 class CompileFailureResponse(ResponseModel):
-    """Why the source does not compile."""
+    """The reason for which the source does not compile."""
 
     code: str
     message: str
@@ -174,7 +174,7 @@ class CompileFailureResponse(ResponseModel):
 
 
 class XrayReportResponse(ResponseModel):
-    """What the compiler for the GPU reports about a source."""
+    """The report of the GPU's compiler about a source."""
 
     arch: str
     gpu: str
@@ -185,4 +185,4 @@ class XrayReportResponse(ResponseModel):
     findings: list[XrayFindingResponse]
     roofline: RooflineResponse | None
     failure: CompileFailureResponse | None
-    notes: list[str] = Field(description="What limits the accuracy of the figures, or why there are none.")
+    notes: list[str] = Field(description="Limits of the figures' accuracy, or why there are no figures.")

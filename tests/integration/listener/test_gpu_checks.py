@@ -93,7 +93,7 @@ def test_memory_that_is_not_cleared_between_tenants_fails(
     toolchain.harnesses = [(sys.executable, str(program), harness)]
     health = check_gpu(toolchain, trusted_sandbox, settings.load(), after_failure=True)
     assert health.summary() == (
-        "VRAM between tenants: 3 of 8 sampled pages of 64 MiB have values of the previous program"
+        "VRAM between tenants: 3 of 8 sampled pages in 64 MiB still hold data of the previous program"
     )
 
 

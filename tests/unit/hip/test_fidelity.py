@@ -12,7 +12,7 @@ APPROXIMATE = {
     "y = expf(x) + __logf(x);": "expf, __logf: the C library",
     "#define E(x) std::exp(x)\n": "exp: the C library",
     "y = hexp(x); y = rsqrtf(x); y = sinf(x); y = cosf(x);": "hexp, rsqrtf, sinf and 1 more: the C library",
-    "rocwmma::mma_sync(d, a, b, c);": "rocwmma: it is made of matrix instructions",
+    "rocwmma::mma_sync(d, a, b, c);": "rocwmma: it uses matrix instructions",
 }
 EXACT = [
     "d = __builtin_amdgcn_mfma_i32_16x16x32_i8(a, b, c, 0, 0, 0);",

@@ -125,7 +125,7 @@ def test_looking_for_a_fast_cpu_ends(pinned: list[set[int]]) -> None:
 
     with FastCpu(speed, pin_guest) as cpu:
         assert cpu.settle() == SLOW_MS
-    assert len(pinned) <= machine_speed._LOOKS + 2
+    assert len(pinned) <= machine_speed._TRIES + 2
 
 
 def test_speed_is_unknown_if_the_guest_cannot_be_pinned(pinned: list[set[int]]) -> None:

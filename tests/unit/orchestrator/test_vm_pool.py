@@ -111,7 +111,7 @@ async def test_a_vm_that_takes_too_long_is_a_boot_failure(harness: OrchestratorH
 
 
 @orchestrated(max_vms=1)
-async def test_a_silent_vm_is_kept_while_the_provider_cannot_be_asked(harness: OrchestratorHarness) -> None:
+async def test_a_silent_vm_is_kept_while_the_provider_is_unavailable(harness: OrchestratorHarness) -> None:
     """Without dstack its tunnel cannot be reopened, so it is given up only after its watchdog's time."""
     await harness.follow(await harness.submit())
 

@@ -40,7 +40,7 @@ class Machine:
         """Wait until the call ends; return how long it took."""
         started = self.now
         while not timer.is_over():
-            passed_s = timer.next_look() - self.now
+            passed_s = timer.next_sample() - self.now
             assert passed_s > 0
             self.now += passed_s
             self.cpu += passed_s * self.share

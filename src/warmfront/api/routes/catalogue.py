@@ -42,16 +42,16 @@ if TYPE_CHECKING:
 
 router = APIRouter(tags=["catalogue"])
 
-#: nginx's status for a client that disconnected: only the access log shows it.
+#: nginx's status for a client that disconnected; it appears only in the access log.
 _CLIENT_CLOSED_REQUEST = 499
 
-#: The first displayed formula of a statement says what is computed.
+#: The first displayed formula of a statement, which summarises the problem.
 _FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 
 
 @router.get("/gpus", responses=error_responses_for())
 async def list_gpus(service: ServiceDep) -> GpuListResponse:
-    """List the GPU types that the service knows, and which of them submissions may request."""
+    """List the known GPU types, and whether submissions may request them."""
     settings = service.settings
     rates = {name: settings.gpu_rate_usd_per_h(name) for name in settings.gpu_types}
     return GpuListResponse(
@@ -121,7 +121,7 @@ async def xray(
 ) -> Response:
     """Compile a source for a GPU and report on its kernels. Nothing is run, stored or billed.
 
-    X-rays take turns between users. One is dropped when its client disconnects.
+    X-rays are queued fairly between users. An X-ray is cancelled if its client disconnects.
     """
     source = validate_source("solution_code", body.solution_code)
     if body.arch not in COMPUTE_UNITS:

@@ -70,7 +70,7 @@ async def get_metrics(
 
 @router.get("/costs", responses=error_responses_for())
 async def get_costs(service: ServiceDep, caller: CallerDep) -> CostsResponse:
-    """Return the costs by VM, by what the VMs did and by day."""
+    """Return the costs by VM, by activity and by day."""
     now = service.clock.now()
     budget = service.orchestrator.budget_status()
     report = await service.store.costs(

@@ -1,7 +1,7 @@
 """Forecasts and what-if comparisons, by simulation.
 
-A simulation runs in its own process, one at a time, and its result is cached, so the service keeps serving
-meanwhile. Amounts that were actually spent come from the ledger.
+Simulations run one at a time in a separate process, and their results are cached, so the service stays
+responsive. Amounts that were actually spent come from the ledger.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ _PACES = (10.0, 50.0, 200.0)
 _CACHE_S = 600.0
 #: A simulation that takes longer is aborted.
 _TIMEOUT_S = 300.0
-#: A local provider's VMs boot in no time, so its forecasts assume a cloud's typical times instead.
+#: The local provider's VMs boot almost instantly, so its forecasts use a cloud's typical times instead.
 _CLOUD_BOOT_S, _CLOUD_TASK_S = 450.0, 30.0
 
 
 @dataclass(kw_only=True)
 class Simulations:
-    """Runs simulations one at a time and caches their results."""
+    """A queue that runs simulations one at a time, with a cache of their results."""
 
     _cache: dict[str, tuple[float, Any]] = field(default_factory=dict)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -110,10 +110,11 @@ async def get_forecasts(
     caller: CallerDep,
     simulations: SimulationsDep,
     tasks_per_day: Annotated[
-        float | None, Query(gt=0, le=500, description="A pace instead of the default ones.", examples=[25])
+        float | None,
+        Query(gt=0, le=500, description="A pace to use instead of the default paces.", examples=[25]),
     ] = None,
 ) -> PaceForecastListResponse:
-    """Forecast how long the credits last at the present pace and at others. For operators."""
+    """Forecast how long the credits last at the current pace and at others. For operators."""
     _require_operator(caller)
     now = service.clock.now()
     today = now - now % _DAY_S
@@ -129,7 +130,7 @@ async def get_forecasts(
 
 @router.get("/what-if", responses=error_responses_for())
 async def get_what_if(service: ServiceDep, caller: CallerDep, simulations: SimulationsDep) -> WhatIfResponse:
-    """Compare this month's cost with that of other policies and of the optimum. For operators."""
+    """Compare this month's cost with other policies and with the optimum. For operators."""
     _require_operator(caller)
     now = service.clock.now()
     month = datetime.fromtimestamp(now, UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
@@ -189,12 +190,12 @@ def _account(
 
 
 def history_since(now: float) -> float:
-    """Return the beginning of the days that a forecast is based on."""
+    """Return the beginning of the first day on which a forecast is based."""
     return now - now % _DAY_S - _HISTORY_DAYS * _DAY_S
 
 
 def from_ledger(by_day: dict[str, Decimal], now: float, credits_usd: float) -> ForecastResponse | None:
-    """Return a forecast from dollars per day, without a simulation; None if the days are too few."""
+    """Return a forecast from dollars per day, without a simulation; None if there are too few days."""
     today = now - now % _DAY_S
     if not by_day:
         return None

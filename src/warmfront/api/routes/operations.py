@@ -1,4 +1,4 @@
-"""The operations view: the whole service at one moment, and a stream that says when to look again.
+"""The operations view: a snapshot of the whole service, and a stream of change notifications.
 
 Every user sees the VM pool and the credits; only operators see other users' submissions and costs.
 """
@@ -68,7 +68,7 @@ async def get_operations(
     caller: CallerDep,
     hours: Annotated[int, Query(ge=1, le=24, description="The length of the timelines.")] = 24,
 ) -> OperationsResponse:
-    """Return the VM pool, the queue, the timelines and the credits at one moment."""
+    """Return the VM pool, the queue, the timelines and the credits, in one snapshot."""
     now = service.clock.now()
     since = now - hours * _HOUR_S
     report = await service.store.operations(since=since, days_since=now - _LISTED_DAYS * DAY_S)
@@ -128,12 +128,12 @@ async def stream_changes(
         int | None, Query(ge=1, le=1_000_000, description="End the stream after this many events.")
     ] = None,
 ) -> Response:
-    """Stream a small event now and after every change; `/operations` has the new figures."""
+    """Stream a small event immediately and after every change; `/operations` returns the new figures."""
     return EventStream(_changes(service, limit), place=streams.open(caller))
 
 
 async def _changes(service: ServiceContext, limit: int | None) -> AsyncIterator[StoredEvent]:
-    """Yield an event whenever the state differs from the last one sent."""
+    """Yield an event whenever the state differs from the last one that was sent."""
     changes, sent, number = service.log.changes, None, 0
     while not changes.closed and number != limit:
         count = changes.count
@@ -154,7 +154,10 @@ async def _changes(service: ServiceContext, limit: int | None) -> AsyncIterator[
 
 
 def _state(service: ServiceContext) -> dict[str, Any]:
-    """Return the fields whose change is worth an event. Costs grow all the time, so they are not included."""
+    """Return the fields whose changes trigger an event.
+
+    Costs change continuously, so they are not included.
+    """
     pool = service.orchestrator.pool()
     return {
         "pool": dict(Counter(vm.state.value for vm in pool)),

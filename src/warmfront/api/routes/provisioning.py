@@ -1,6 +1,6 @@
-"""Why no VM is provisioned for a GPU type, and the reset of its circuit breaker.
+"""Report why no VM is provisioned for a GPU type, and reset its circuit breaker.
 
-Every user sees the reason; only operators see what to do about it, and may reset.
+Every user sees the reason; only operators see the hint and may reset.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ async def reset_provisioning(
         raise NotAllowed("Resetting a circuit breaker requires an operator's key.")
     if gpu_type not in service.settings.gpu_types:
         raise NotFound(
-            f"There is no GPU type {gpu_type[:64]!r} here; there is {', '.join(service.settings.gpu_types)}."
+            f"There is no GPU type {gpu_type[:64]!r}; allowed: {', '.join(service.settings.gpu_types)}."
         )
     service.orchestrator.reset_provisioning(gpu_type)
     return await get_provisioning(service, caller)

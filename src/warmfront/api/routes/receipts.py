@@ -1,4 +1,4 @@
-"""Signed receipts, and the public keys to verify them with."""
+"""Signed receipts, and the public keys that verify them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ router = APIRouter(tags=["receipts"])
 
 @router.get("/keys", responses=error_responses_for())
 async def list_signing_keys(service: ServiceDep) -> SigningKeyListResponse:
-    """List the public keys that receipts are verified with, retired ones included. Public."""
+    """List the public keys that verify receipts, including retired ones. Public."""
     keys = service.signing_keys.public_keys() if service.signing_keys else ()
     return SigningKeyListResponse(items=[SigningKeyResponse.model_validate(key_to_json(key)) for key in keys])
 
@@ -34,7 +34,7 @@ async def list_signing_keys(service: ServiceDep) -> SigningKeyListResponse:
     },
 )
 async def get_receipt(submission_id: str, service: ServiceDep, caller: CallerDep) -> Response:
-    """Return the signed receipt of an ACCEPTED submission, as a file. Any change to it is detected."""
+    """Return the signed receipt of an ACCEPTED submission, as a file. Any change to it invalidates it."""
     submission, verdict = await get_with_verdict(service, caller, submission_id)
     signed = verdict.fields.get("signed_receipt") if verdict else None
     if not signed:

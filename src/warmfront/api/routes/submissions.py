@@ -61,7 +61,7 @@ async def submit(
 ) -> Response:
     """Submit a kernel. Responds with its events, or with its id if the request accepts JSON."""
     new = validate_submission(service, problems, caller, body, idempotency_key)
-    # Taken before the submission is stored: a request that is rejected must not leave one.
+    # Opened before the submission is stored: a rejected request must not leave a submission behind.
     place = None if wants_json(request.headers.get("accept", "")) else streams.open(caller)
     try:
         submission = await service.orchestrator.submit(
@@ -91,7 +91,7 @@ async def list_submissions(
     endpoint: Endpoint | None = None,
     limit: Annotated[int, Query(ge=1, le=100)] = 50,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
-    everyone: Annotated[bool, Query(alias="all", description="Of all users; for operators.")] = False,
+    everyone: Annotated[bool, Query(alias="all", description="Include all users; for operators.")] = False,
 ) -> SubmissionPageResponse:
     """List the caller's submissions, newest first."""
     if everyone and not caller.is_operator:
@@ -139,7 +139,7 @@ async def stream_events(
     last_event_id: Annotated[int | None, Header(ge=0, le=_MAX_EVENT_ID)] = None,
     after: Annotated[int, Query(ge=0, le=_MAX_EVENT_ID)] = 0,
 ) -> Response:
-    """Stream the events after `Last-Event-ID` or `?after=`: first the stored ones, then live ones."""
+    """Stream the events after `Last-Event-ID` or `?after=`: first stored events, then live ones."""
     submission = await _owned(service, caller, submission_id)
     # A browser that reconnects sends both, and the header is more recent.
     last_seen = after if last_event_id is None else last_event_id
@@ -153,7 +153,7 @@ async def stream_events(
 
 @router.get("/submissions/{submission_id}/code", responses=error_responses_for(404, 422))
 async def get_source(submission_id: str, service: ServiceDep, caller: CallerDep) -> SourceResponse:
-    """Return the source that was submitted."""
+    """Return the submitted source."""
     submission = await _owned(service, caller, submission_id)
     source, problem_def = await service.store.get_source(submission.id)
     return SourceResponse(
@@ -167,7 +167,7 @@ async def get_source(submission_id: str, service: ServiceDep, caller: CallerDep)
 
 @router.post("/submissions/{submission_id}/cancel", responses=error_responses_for(404, 409, 413, 422))
 async def cancel(submission_id: str, service: ServiceDep, caller: CallerDep) -> SubmissionDetailResponse:
-    """Cancel a submission. Responds when its sandbox is gone; the submission and its events are kept."""
+    """Cancel a submission. Responds when its sandbox is destroyed; the submission and its events are kept."""
     await _owned(service, caller, submission_id)
     await service.orchestrator.cancel(submission_id)
     submission, verdict = await get_with_verdict(service, caller, submission_id)
@@ -175,7 +175,7 @@ async def cancel(submission_id: str, service: ServiceDep, caller: CallerDep) -> 
 
 
 def wants_json(accept: str) -> bool:
-    """Return whether an Accept header prefers JSON to the event stream; `*/*` gets the stream."""
+    """Return whether an Accept header prefers JSON to the event stream; `*/*` selects the stream."""
     qualities: dict[str, float] = {}
     for part in accept.split(","):
         media_type, _, parameters = part.partition(";")

@@ -1,4 +1,4 @@
-"""VMs: the recent ones, and one with its ledger entries.
+"""The recent VMs, and one VM with its ledger entries.
 
 Only its owner and operators see which submission runs on a VM. The address of a VM's listener is not exposed.
 """
@@ -43,7 +43,7 @@ _Model = TypeVar("_Model", VmDevice, VmHealth)
 
 @router.get("/vms", responses=error_responses_for())
 async def list_vms(service: ServiceDep, caller: CallerDep) -> VmListResponse:
-    """List the most recent VMs, newest first, with their cost and what runs on them."""
+    """List the most recent VMs, newest first, with their costs and running submissions."""
     recent, running = await service.store.recent_vms()
     return VmListResponse(
         now=service.clock.now(),
@@ -80,7 +80,7 @@ async def get_vm(
 
 
 def foreign_vms(service: ServiceContext, caller: Caller) -> list[ForeignVmResponse]:
-    """Return the VMs of other services that the provider had at the last reconciliation, for operators."""
+    """Return the foreign VMs that the last reconciliation found, for operators."""
     if not caller.is_operator:
         return []
     return [ForeignVmResponse.model_validate(asdict(vm)) for vm in service.provider.foreign_vms]
@@ -93,7 +93,7 @@ def vm_response(
     billed_usd: Decimal,
     running: list[RunningAttempt],
 ) -> VmResponse:
-    """Return a VM as the caller may see it; `billed_usd` is the sum of its ledger entries."""
+    """Return a VM with the fields that the caller may see; `billed_usd` is the sum of its ledger entries."""
     cost_usd = billed_usd
     tasks = [_vm_task(attempt, caller) for attempt in running if attempt.vm_id == vm.id]
     if not vm.state.has_ended:
@@ -125,7 +125,7 @@ def vm_response(
 
 
 def _parsed(model: type[_Model], items: list[Any]) -> list[_Model]:
-    """Return the items that have the form of the model: they were written by the listener of a VM."""
+    """Return the items that match the model. They come from a VM's listener and are untrusted."""
     parsed = []
     for item in items:
         with contextlib.suppress(ValidationError):

@@ -1,6 +1,6 @@
 """The CPU runtime for HIP: its headers, its library, and how submissions are compiled for it.
 
-This module has the paths and the compiler flags; it compiles and runs nothing itself.
+This module has the paths and the compiler flags. It does not compile or run anything itself.
 """
 
 from pathlib import Path

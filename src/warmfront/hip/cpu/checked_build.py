@@ -1,7 +1,7 @@
 """The checked build: a submission compiled so that it reports every load and store to the bug finder.
 
-Like a toolchain, it describes boxes and runs nothing itself. On a machine where it cannot be built, kernels
-are checked without the bug finder.
+Like a toolchain, it describes boxes and does not run anything itself. On a machine where it cannot be built,
+kernels are checked without the bug finder.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from warmfront.hip.cpu.host_compiler import HostCompiler
     from warmfront.settings import Settings
 
-#: What the bug finder writes: one JSON object per line.
+#: The output of the bug finder: one JSON object per line.
 FINDINGS_FILE = "findings"
 
 #: A file in the cache entry that says why the build failed.
@@ -71,12 +71,12 @@ class CheckedBuild:
 
     @property
     def is_built(self) -> bool:
-        """Whether the cache has it, either as built or as something that cannot be built on this machine."""
+        """Whether the cache has the build, or a record that it cannot be built on this machine."""
         return self._entry.is_dir()
 
     @property
     def failure(self) -> str | None:
-        """The compiler's message if it cannot be built on this machine; None if it can."""
+        """The compiler's message if the build fails on this machine; None if it works."""
         file = self.built / FAILURE_FILE
         return file.read_text() if file.exists() else None
 
@@ -142,7 +142,7 @@ class CheckedBuild:
         return (Mount(host=self.built, inside=str(self.built)),)
 
     def _try_to_build(self, into: Path) -> None:
-        """Build it, or store why that failed, so that not every run tries again."""
+        """Build it, or store why that failed, so that later runs do not try again."""
         try:
             if self._compiler.checked_build_error:
                 raise ToolchainFailed(self._compiler.checked_build_error)  # noqa: TRY301 - handled like a failed build

@@ -1,7 +1,7 @@
 """The `cpu` toolchain: a C++ compiler with our headers, precompiled, and our runtime.
 
-What does not depend on the submission (headers, runtime, guest) is built once, outside any sandbox, and
-cached. Times measured with this toolchain are simulated: they are those of the CPU, not of a GPU.
+Everything that does not depend on the submission (headers, runtime, guest) is built once, outside any
+sandbox, and cached. Times measured with this toolchain are simulated: they are CPU times, not GPU times.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class CpuToolchain:
-    """Run HIP on this machine's CPU with the semantics of gfx942. See `Toolchain` for the interface."""
+    """The toolchain that runs HIP on this machine's CPU with the semantics of gfx942. See `Toolchain`."""
 
     name = "cpu"
     simulated = True
@@ -125,7 +125,7 @@ class CpuToolchain:
         )
 
     def harness_template(self, settings: Settings) -> Template:
-        """Return the box that runs the harness; only tests use it, since the data file is device memory."""
+        """Return the box that runs the harness. Only tests use it, because the data file is device memory."""
         template = self.run_template(settings)
         return replace(template, name="harness", argv=(str(self.built / "harness"), BOX))
 
@@ -156,16 +156,19 @@ class CpuToolchain:
         return self._compiler.first_build_notice
 
     def elapsed_s(self) -> float:
-        """Return the time of this machine's clock."""
+        """Return the time on this machine's clock."""
         return time.perf_counter()
 
     def keep_busy(self, seconds: float) -> bool:
-        """Return False: only kernels keep it busy."""
+        """Return False, because only kernels keep the device busy."""
         del seconds
         return False
 
     def build(self) -> None:
-        """Build what is not in the cache. The checked build may fail: kernels are then checked without it."""
+        """Build everything that is not in the cache.
+
+        The checked build may fail: kernels are then checked without it.
+        """
         self._compiler.prepare()
         self.built  # noqa: B018 - the property builds it
         if self.checked_build:

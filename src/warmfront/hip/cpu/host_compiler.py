@@ -1,6 +1,6 @@
 """The compiler for the CPU runtime: the machine's g++ or clang++, or clang from the `ziglang` wheel.
 
-This module finds the compiler and knows how compilers differ. It never runs one on submitted code.
+This module finds the compiler and handles differences between compilers. It never runs one on submitted code.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAMES = ("g++", "clang++")
 
 @dataclass(frozen=True, kw_only=True)
 class HostCompiler:
-    """A C++ compiler, and in what it differs from others."""
+    """A C++ compiler, and its differences from others."""
 
     name: str  #: `g++`, `clang++` or `ziglang`
     command: str  #: the program to run
@@ -33,17 +33,17 @@ class HostCompiler:
     identity: str  #: differs between compilers and versions; a part of cache keys
     #: To link the guest, after its objects.
     guest_flags: tuple[str, ...] = ("-ldl", "-lpthread")
-    #: Why the checked build is not possible with it; None if it can be tried.
+    #: Why the checked build is impossible with this compiler; None if it can be tried.
     checked_build_error: str | None = None
 
     @property
     def mounts(self) -> tuple[Path, ...]:
-        """The folders that a box needs for it, in addition to the system's."""
+        """The folders that a box needs for this compiler, in addition to the system's."""
         return ()
 
     @property
     def is_ready(self) -> bool:
-        """Whether it can be run."""
+        """Whether the compiler can be run."""
         return True
 
     @property
@@ -52,7 +52,7 @@ class HostCompiler:
         return "Building the runtime and its precompiled header (only once) …"
 
     def prepare(self) -> None:
-        """Make it ready to run."""
+        """Make the compiler ready to run."""
 
     def version(self) -> str:
         """Return the first line of `--version`."""

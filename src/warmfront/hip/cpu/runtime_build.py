@@ -1,6 +1,6 @@
-"""Build what does not depend on a submission: headers, the precompiled header, the runtime and the guest.
+"""Build everything that does not depend on a submission: headers, the precompiled header, runtime and guest.
 
-Only our own sources are compiled here, outside any sandbox; submitted code never is.
+Only our own sources are compiled here, outside any sandbox, and never submitted code.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def build_runtime(
     sources: Sequence[Path],
     programs: Sequence[Path],
 ) -> None:
-    """Build headers, precompiled header and the programs, such as the guest, in the folder `into`."""
+    """Build the headers, the precompiled header and the programs, such as the guest, in the folder `into`."""
     copy_headers(cpu.INCLUDE, into / "include")
     objects = [into / f"{source.stem}.o" for source in (*sources, *programs)]
     jobs = [
@@ -60,7 +60,10 @@ def runtime_key(compiler: HostCompiler, flags: Sequence[str], sources: Sequence[
 
 
 def machine() -> str:
-    """Return what -march=native depends on, so that a shared cache never supplies code for another CPU."""
+    """Return the CPU features on which -march=native depends.
+
+    They keep code for other CPUs apart in a shared cache.
+    """
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()
     except OSError:

@@ -1,7 +1,7 @@
 """The compiler for a machine without one: clang and its linker from the `ziglang` wheel.
 
-The wheel has its C++ library as source only. This module builds it once, with the C start-up files, into our
-cache, so that a box that compiles a submission has nothing else to build and writes only the result.
+The wheel contains its C++ library only as source. This module builds it once, with the C start-up files, into
+our cache, so that a box that compiles a submission has nothing else to build and writes only the result.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class ZigCompiler(HostCompiler):
 
     @property
     def mounts(self) -> tuple[Path, ...]:
-        """The wheel, or a copy that a box can read, and what was built for it."""
+        """The wheel, or a copy that a box can read, and the libraries built for it."""
         return (self._readable, self.folder, self.headers)
 
     @property
@@ -107,7 +107,7 @@ class ZigCompiler(HostCompiler):
         return ["-I", str(self.headers), "-x", "c++-header", str(file), "-o", f"{folder / header}.pch"]
 
     def include(self, folder: Path, header: str) -> list[str]:
-        """Return the flags that name the precompiled header, which clang does not look for by itself."""
+        """Return the flags for the precompiled header, which clang does not find on its own."""
         return ["-I", str(self.headers), "-include-pch", f"{folder / header}.pch"]
 
     @functools.cached_property
@@ -165,7 +165,7 @@ def _write_script(file: Path, command: str) -> None:
 
 
 def _build_c_parts(into: Path, wheel: Path, scratch: Path) -> None:
-    """Have `zig cc` link a program, and keep what it built for that."""
+    """Make `zig cc` link a program, and keep the files that it built for it."""
     program = scratch / "program.c"
     program.write_text("int main(void) { return 0; }\n")
     target = f"{platform.machine()}-linux-gnu.2.{_glibc_minor()}"

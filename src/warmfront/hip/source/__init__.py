@@ -1,1 +1,1 @@
-"""Reading and editing HIP source text: the lexer, token edits, and the rewriter for the CPU runtime."""
+"""Read and edit HIP source text: the lexer, token edits, and the rewriter for the CPU runtime."""

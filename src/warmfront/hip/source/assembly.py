@@ -1,7 +1,8 @@
 """Translate inline assembly whose meaning is known to calls of the CPU runtime.
 
-Waits, barriers, conversions, simple arithmetic, and loads and stores with operands of the author are known. A
-statement with anything else stays as it is, so that the compiler rejects it; `unknown_instruction` says why.
+Waits, barriers, conversions, simple arithmetic, and loads and stores with the author's operands are
+supported. Any other statement is left unchanged, so that the compiler rejects it; `unknown_instruction`
+returns the reason.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _LAMBDA_SAFE = re.compile(r"[\w\s+*()-]+")
 
 
 class UnknownAssemblyError(Exception):
-    """The statement has no known meaning here; the message says which part."""
+    """The statement is not supported; the message names the part."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class _Statement:
 
 
 def translate_assembly(editor: TokenEditor, index: int) -> bool:
-    """Translate the asm statement that begins at `index`; return whether its meaning is known."""
+    """Translate the asm statement that begins at `index`; return whether it is supported."""
     if not editor.brackets.in_function[index]:
         return False
     try:
@@ -81,7 +82,7 @@ def translate_assembly(editor: TokenEditor, index: int) -> bool:
 
 
 def unknown_instruction(editor: TokenEditor, index: int) -> str:
-    """Return which part of the asm statement at `index` has no known meaning; empty if all of it has."""
+    """Return the unsupported part of the asm statement at `index`; empty if all of it is supported."""
     try:
         _emit(_parse(editor, index))
     except UnknownAssemblyError as error:
@@ -137,7 +138,7 @@ def _operands(tokens: Sequence[Token]) -> list[tuple[str, str, str]]:
 
 
 class _Emitter:
-    """Writes the instructions of one statement as calls."""
+    """A writer that emits the instructions of one statement as calls."""
 
     def __init__(self, statement: _Statement) -> None:
         self._statement = statement

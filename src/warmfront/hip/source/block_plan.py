@@ -1,4 +1,4 @@
-"""The plan for the second form of a kernel: its variables, its loops over threads, and what is around them.
+"""The plan for the second form of a kernel: its variables, its loops over threads, and the code around them.
 
 `thread_loops.py` makes the plan and `thread_loops_text.py` writes it as C++.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class VariableRole(Enum):
-    """How a variable of the kernel is represented."""
+    """The representation of a variable of the kernel."""
 
     UNIFORM = auto()  #: the same for all threads: a variable of the function
     REPEATED = auto()  #: computed again wherever it is used
@@ -47,7 +47,7 @@ class Region:
     declared: list[Variable] = field(default_factory=list)
     results: list[ShuffleResult] = field(default_factory=list)
     returns: bool = False
-    calls: bool = False  #: functions that it calls may read threadIdx
+    calls: bool = False  #: whether functions that it calls may read threadIdx
 
 
 class Item(NamedTuple):
@@ -76,7 +76,7 @@ class Verbatim(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """Run the block thread by thread unless the condition is `wanted` for all threads."""
+    """A guard that runs the block thread by thread unless the condition is `wanted` for all threads."""
 
     condition: TokenRange
     wanted: bool
@@ -88,12 +88,12 @@ class Barrier(NamedTuple):
 
 
 class Control(NamedTuple):
-    """A loop or a branch that all threads take alike; `header` is up to its closing parenthesis."""
+    """A loop or a branch that all threads take in the same way; `header` ends at its closing parenthesis."""
 
     header: TokenRange
     body: list[Node]
     otherwise: list[Node] | None = None
-    repeats: bool = False  #: it is a loop
+    repeats: bool = False  #: whether it is a loop
 
 
 class Strided(NamedTuple):

@@ -1,7 +1,7 @@
-"""Recognize the declarations of local variables, and which names an expression or a statement can change.
+"""Recognize declarations of local variables, and the names that an expression or a statement can change.
 
-All functions work on tokens and are conservative: what is not clearly a declaration is none, and a name that
-may be changed counts as changed.
+All functions work on tokens and are conservative: only a clear declaration counts as one, and a name that may
+be changed counts as changed.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Declaration(NamedTuple):
 
 
 def parse_declaration(editor: TokenEditor, tokens: TokenRange) -> Declaration | None:
-    """Return the declaration in `tokens`, which end with its semicolon; None if it is something else.
+    """Return the declaration in `tokens`, which end with its semicolon; None if it is not a declaration.
 
     Raises:
         Unsupported: it looks like a declaration that is not understood.

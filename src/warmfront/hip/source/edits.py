@@ -1,6 +1,6 @@
 """Token edits: replace single tokens of a source so that every line keeps its number.
 
-This module knows nothing about HIP.
+This module does not depend on HIP.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class TokenEditor:
         return self.tokens[index].kind if 0 <= index < len(self.tokens) else None
 
     def replace(self, index: int, text: str, anchor: int | None = None) -> None:
-        """Replace a token by `text`, keeping its line breaks; `anchor` defaults to the token's offset."""
+        """Replace a token with `text`, keeping its line breaks; `anchor` defaults to the token's offset."""
         if index in self._replaced:
             raise self.error(index, "this code is too entangled to be translated")
         self._replaced.add(index)

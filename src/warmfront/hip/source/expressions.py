@@ -1,6 +1,6 @@
-"""Find out what the expressions of a kernel depend on: nothing but the block, the thread, or memory.
+"""Determine what the expressions of a kernel depend on: only the block, the thread, or memory.
 
-All answers are conservative, as the names of a file are known by their form alone.
+All answers are conservative, because the meaning of a name is inferred only from its form.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OPERATORS = frozenset(_SYMBOLS.split())
 
 
 class Purity(NamedTuple):
-    """What an expression without side effects depends on."""
+    """The dependencies of an expression without side effects."""
 
     uniform: bool
     by_x: bool
@@ -35,7 +35,7 @@ class Purity(NamedTuple):
 
 
 class Expressions:
-    """Answers questions about the tokens of one kernel."""
+    """An analysis of the expressions of one kernel."""
 
     def __init__(self, editor: TokenEditor, kernel: Kernel, facts: FileFacts) -> None:
         self._editor = editor

@@ -1,4 +1,4 @@
-"""Collect what a file says about the names in its kernels: what is constant, and which functions wait."""
+"""Collect facts about the names in a file's kernels: which are constant, and which functions wait."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class Kernel(NamedTuple):
 
 
 class FileFacts(NamedTuple):
-    """Names with a meaning that kernels depend on."""
+    """The names in a file on whose meaning kernels depend."""
 
     constants: frozenset[str]
-    statement_macros: frozenset[str]  #: macros that are more than an expression
+    statement_macros: frozenset[str]  #: macros that are not just an expression
     waiting_functions: frozenset[str]
     waiting_prefixes: tuple[str, ...]
     shared_names: frozenset[str]  #: the variables in shared memory

@@ -1,7 +1,7 @@
 """Parse the body of a kernel into statements, on tokens.
 
-Only the structure of statements is recognized, not expressions. Code with a construct that is rare in
-kernels raises `Unsupported`, and is left as it is.
+Only the structure of statements is recognized, not expressions. A construct that is rare in kernels raises
+`Unsupported`, and the kernel is left unchanged.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Unsupported(Exception):
-    """The kernel has a construct that its threads cannot be turned into loops with."""
+    """The kernel has a construct that prevents turning its threads into loops."""
 
 
 class StatementKind(Enum):
@@ -49,7 +49,7 @@ class TokenRange:
 
 
 class Statement(NamedTuple):
-    """A statement, the statements in it, and what is in its parentheses."""
+    """A statement, its nested statements, and the content of its parentheses."""
 
     kind: StatementKind
     tokens: TokenRange

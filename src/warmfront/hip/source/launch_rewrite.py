@@ -1,7 +1,7 @@
 """Rewrite a launch as a call of the CPU runtime.
 
-The rewriter finds where the name of the kernel begins and where the configuration ends, and keeps what the
-author wrote in between.
+The rewriter finds the beginning of the kernel's name and the end of the configuration, and keeps the author's
+text in between.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _second_form(callee: list[Token], two_forms: frozenset[str]) -> str | None:
 
 
 def _replace_closing(editor: TokenEditor, closing: int, text: str, anchor: int) -> None:
-    """Replace `>>>` by `text`."""
+    """Replace `>>>` with `text`."""
     editor.replace(closing, text, anchor)
     editor.replace(closing + 1, "", anchor)
     editor.replace(closing + 2, "", anchor)
@@ -194,7 +194,7 @@ def _separator(editor: TokenEditor, parenthesis: int) -> str:
 
 
 def _null_arguments(editor: TokenEditor, parenthesis: int) -> None:
-    """Replace an argument `NULL` by `nullptr`: passed through a template, NULL would be a number."""
+    """Replace an argument `NULL` with `nullptr`, because NULL would become a number in a template."""
     index = parenthesis + 1
     while index < editor.brackets.partner.get(parenthesis, 0):
         alone = editor.text(index - 1) in {"(", ","} and editor.text(index + 1) in {")", ","}

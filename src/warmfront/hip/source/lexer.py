@@ -1,7 +1,7 @@
 """Split HIP source into tokens, in time linear in its length, and match its brackets.
 
-The lexer distinguishes code, comments and literals as a compiler does. It knows no grammar and expands no
-macros.
+The lexer distinguishes code, comments and literals as a compiler does. It does not parse the grammar or
+expand macros.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Refuse source that tells a check from a GPU, or that has no use in a kernel file but to escape from it.
+"""Refuse source that distinguishes a check from a GPU, or that only serves to break out of a kernel file.
 
 The names are recognized as tokens, so comments and strings may contain them. This gives an author a clear
 message; the judge does not rely on it. `docs/refused-code.md` explains the list.
@@ -24,12 +24,12 @@ HOST_ESCAPE = "HOST_ESCAPE"
 
 
 class SourceRefused(RewriteError):
-    """The source has a name that no submission may use."""
+    """The source contains a name that no submission may use."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Family:
-    """Names that are refused for one reason."""
+    """A family of names that are refused for the same reason."""
 
     code: str
     names: re.Pattern[str]  #: matches a whole name
@@ -115,7 +115,7 @@ class _Refusal:
 def refuse(source: str) -> None:
     """Raise `SourceRefused` for the first name that no submission may use.
 
-    A source that ends inside a comment or a string is left to the compiler, which explains it.
+    A source that ends inside a comment or a string is left to the compiler, which reports it.
     """
     spliced, original = _join_lines(source)
     try:
@@ -130,7 +130,7 @@ def refuse(source: str) -> None:
 
 
 class _Offsets:
-    """Maps offsets of a text without continuation lines to the original text."""
+    """A map from offsets in the text without continuation lines to the original text."""
 
     def __init__(self, joints: Sequence[tuple[int, int]]) -> None:
         self._starts = [start for start, _ in joints]

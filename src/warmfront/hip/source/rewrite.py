@@ -58,7 +58,7 @@ _WAITING = (
     "rocwmma",
 )
 _WAITING_LIBRARIES = frozenset({"cooperative_groups", "rocwmma", "hipcub", "rocprim"})
-#: What needs translation in the body of a macro.
+#: The tokens that need translation in the body of a macro.
 _IN_MACROS = VECTOR_ATTRIBUTES | ASSEMBLY | {"<<<", "__shared__"}
 
 
@@ -121,7 +121,7 @@ def _headers(tokens: Sequence[Token]) -> list[str]:
 
 
 def _plan_loops(code: TokenEditor, tokens: Source) -> list[Plan]:
-    """Return the second forms of the kernels that are launched, and recognized."""
+    """Return the second forms of the kernels that are launched and recognized."""
     names = {token.text for token in tokens.code}
     # The methods of groups wait, and have names that others have too; assembly can be any operation.
     if "<<<" not in names or names & (ASSEMBLY | _WAITING_LIBRARIES):
@@ -158,7 +158,7 @@ def _editors(tokens: Source, lines: LineIndex) -> Iterator[TokenEditor]:
         if directive.name == "define" and any(t.text in _IN_MACROS for t in directive.tokens):
             parameters, body = split_macro(directive.tokens)
             brackets = match_brackets(body)
-            # A macro does not say where it is used. Shared memory is declared in kernels, so assume a
+            # It is unknown where a macro is used. Shared memory is declared in kernels, so assume a
             # function.
             inside = Brackets(brackets.partner, [True] * len(body))
             yield TokenEditor(body, inside, lines, parameters)

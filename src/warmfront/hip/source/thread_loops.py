@@ -7,7 +7,7 @@ threads, and loops that go through an array with a stride, are placed around the
 `thread_loops_text.py` writes that function; the runtime calls it first, and runs the kernel thread by thread
 where it returns false.
 
-Any kernel that is not recognized keeps its one form. Nothing here changes an expression of the author's.
+A kernel that is not recognized keeps its single form. The author's expressions are never changed.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ class _Planner:
             raise Unsupported
 
     def _calls_unknown(self, index: int) -> bool:
-        """Return whether a method, a parameter or an object is called: its function may be one that waits."""
+        """Return whether a method, a parameter or an object is called, whose function may wait."""
         if not self._code.is_call(index):
             return False
         name = self._editor.text(index)
@@ -365,7 +365,7 @@ class _Planner:
     def _is_simple(  # noqa: PLR0911 - one per reason
         self, statement: Statement, scope: dict[str, Variable]
     ) -> bool:
-        """Return whether it makes no difference if threads run the statement's parts in turn."""
+        """Return whether the order in which threads run the statement's parts does not matter."""
         for part in statement.walk():
             if part.kind not in {
                 StatementKind.SIMPLE,
@@ -400,7 +400,7 @@ class _Planner:
     # Shuffles
 
     def _exchange(self, statement: Statement, scope: dict[str, Variable], nodes: list[Node]) -> None:
-        """Translate a statement with shuffles: all threads get their values before one runs the statement."""
+        """Translate a statement with shuffles. All threads get their values before any runs the statement."""
         tokens = statement.tokens
         names = {self._editor.text(i) for i in tokens}
         if names & {"?", "&&", "||", "[&]"}:
@@ -514,7 +514,7 @@ class _Planner:
             scope[declared.name] = variable
 
     def _repeatable(self, declared: Declarator, scope: dict[str, Variable]) -> Purity | None:
-        """Return what a variable depends on that never changes; None if it has a value of its own."""
+        """Return the constants on which a variable depends; None if it has its own value."""
         if declared.init is None or declared.array_text:
             return None
         if is_changed(self._editor, declared.name, TokenRange(declared.init.end, self._kernel.body.end)):

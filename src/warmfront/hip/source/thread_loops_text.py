@@ -48,7 +48,7 @@ def _is_declaration(node: Node) -> bool:
 
 
 def _declarations_first(nodes: list[Node]) -> list[Node]:
-    """Return the nodes with those first that only declare: shared memory, types and constants."""
+    """Return the nodes with pure declarations first: shared memory, types and constants."""
     return sorted(nodes, key=lambda node: not _is_declaration(node))
 
 

@@ -56,7 +56,7 @@ _MASK = (1 << 64) - 1
 
 
 class OracleToolchain(StubToolchain):
-    """The stub toolchain, for sources from `oracle_source`. Never use it for source of others."""
+    """The stub toolchain, for sources from `oracle_source`. Never use it for untrusted sources."""
 
     @functools.cached_property
     def answers(self) -> Answers:
@@ -64,7 +64,7 @@ class OracleToolchain(StubToolchain):
         return Answers(self.machine.folder / "answers")
 
     def translate(self, request: JudgeRequest) -> TranslatedSource:
-        """Return the source as it is: it uses names that are refused in a submission."""
+        """Return the source unchanged. It uses names that are refused in a submission."""
         return TranslatedSource(text=wrap_source(request.source, request.problem, request.dtype))
 
     def run_template(self, settings: Settings) -> Template:
@@ -89,13 +89,13 @@ class Answers:
     def publish(
         self, problem: Problem, dtype: Dtype, inputs: Tensors, outputs: Tensors, *, duration_s: float
     ) -> None:
-        """Let oracle kernels answer these inputs with these outputs.
+        """Publish the outputs that oracle kernels return for these inputs.
 
         Args:
-            problem: whose `solution` it is.
-            dtype: of the submission.
-            inputs: by the names of the signature.
-            outputs: the same; they are converted to the dtypes of the signature.
+            problem: the problem that is solved.
+            dtype: the dtype of the submission.
+            inputs: the inputs, by the names in the signature.
+            outputs: the outputs, likewise; they are converted to the dtypes of the signature.
             duration_s: how long the kernel takes at full clocks.
         """
         started_s = time.thread_time()
@@ -120,7 +120,7 @@ class Answers:
         self.publish_s += time.thread_time() - started_s
 
     def clear(self) -> None:
-        """Forget all answers."""
+        """Remove all answers."""
         for path in self.folder.iterdir():
             path.unlink()
         (self.folder / "index").touch()

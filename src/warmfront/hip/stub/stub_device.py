@@ -1,8 +1,8 @@
 """The devices of a stub GPU on this machine: a file with their state, and a folder for their exported memory.
 
 Boxes map the file and advance the virtual time in it. The judge reads it with `read`, never as a mapping,
-since submitted code can truncate the file. It can also set the time: a stub GPU is no security boundary, and
-its results are marked as simulated.
+because submitted code can truncate the file. Submitted code can also set the time: a stub GPU is not a
+security boundary, and its results are marked as simulated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NOW, _TIMES = struct.Struct("<q"), struct.Struct("<5q")
 
 
 class StubMachine:
-    """The stub devices that one of our processes uses. They are removed when it ends."""
+    """The stub devices of one of our processes. They are removed when it ends."""
 
     def __init__(self, devices: int, base: Path | None = None) -> None:
         folders = BoxFolders("stub", base)
@@ -49,7 +49,7 @@ class StubMachine:
 
     @property
     def mounts(self) -> tuple[Mount, ...]:
-        """What a box needs to use the devices."""
+        """The mounts that a box needs to use the devices."""
         return (
             Mount(host=self.folder / "state", inside=STATE, writable=True),
             Mount(host=self.folder / "memory", inside=MEMORY, writable=True),
@@ -72,17 +72,17 @@ class StubMachine:
         return int(self._state(device)[6])
 
     def advance(self, seconds: float, device: int = 0) -> None:
-        """Let virtual time pass, as while the host is busy: an idle device lowers its clocks.
+        """Advance virtual time while the device is idle, so that its clocks fall.
 
-        No box may use the device meanwhile.
+        No box may use the device at the same time.
         """
         now_ns = self._state(device)[0] + round(seconds * 1e9)
         os.pwrite(self._fd, _NOW.pack(now_ns), device * _PAGE_BYTES)
 
     def keep_busy(self, seconds: float, device: int = 0) -> None:
-        """Let virtual time pass in which the device computes, so that its clocks rise.
+        """Advance virtual time while the device computes, so that its clocks rise.
 
-        No box may use the device meanwhile.
+        No box may use the device at the same time.
         """
         now_ns, kernels_end_ns, uploads_end_ns, downloads_end_ns, warm_ns = self._state(device)[:5]
         busy_ns = round(seconds * 1e9)

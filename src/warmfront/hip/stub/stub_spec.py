@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: The setting with the parameters.
 VARIABLE = "WARMFRONT_STUB_GPU"
 
-#: What can go wrong with the device; docs/stub-gpu.md says what each of them does.
+#: The faults of a device; docs/stub-gpu.md describes each of them.
 FAULTS = ("no_device", "memory_fault", "hang", "reset", "off_the_bus", "memory_full", "ecc")
 
 MAX_DEVICES = 64
@@ -67,7 +67,7 @@ class StubSpec:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the parameters of a text; those that it does not name have their defaults.
+        """Parse the parameters in a text; the others have their defaults.
 
         Raises:
             BadSetting: a name is unknown, or a value is not allowed.
@@ -85,7 +85,7 @@ class StubSpec:
         return cls(**given, kernels_us=kernels)
 
     def shown_gpu(self, gpu: Gpu) -> Gpu:
-        """Return the GPU that the devices are, if they should be `gpu`: another one with another arch."""
+        """Return the GPU type of the devices: `gpu`, or another one if the parameters set another arch."""
         return gpu if self.arch in {"", gpu.arch} else gpus.by_arch(self.arch) or gpu
 
     def memory_bytes(self, gpu: Gpu) -> int:
@@ -93,7 +93,7 @@ class StubSpec:
         return int(self.memory_gb * 1e9) or self.shown_gpu(gpu).memory_bytes
 
     def runtime_text(self, gpu: Gpu) -> str:
-        """Return the parameters as the CPU runtime reads them, for code that was compiled for `gpu`."""
+        """Return the parameters in the format of the CPU runtime, for code that was compiled for `gpu`."""
         device = self.shown_gpu(gpu)
         facts: dict[str, object] = {
             "arch": self.arch or gpu.arch,

@@ -1,8 +1,8 @@
 """The `stub` toolchain: a GPU that does not exist, for tests and rehearsals of everything around a GPU.
 
-It compiles with the `cpu` toolchain and runs on the CPU runtime, which counts what a GPU would take on
-virtual time. The judge uses it like a GPU: the harness owns the memory, the guest opens it by IPC, and
-elapsed (virtual) time counts. So times do not depend on this machine or its load.
+It compiles with the `cpu` toolchain and runs on the CPU runtime, which counts the time of a GPU as virtual
+time. The judge uses it like a GPU: the harness owns the memory, the guest opens it by IPC, and elapsed
+(virtual) time counts. So times do not depend on this machine or its load.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FIRST_UNIQUE_ID = 0x5700000000000000
 
 
 class StubToolchain(CpuToolchain):
-    """Run HIP on stub devices. See `Toolchain` for the interface.
+    """The toolchain that runs HIP on stub devices. See `Toolchain` for the interface.
 
     Example:
         >>> toolchain = StubToolchain(settings.cache_dir, StubSpec.parse("copy_gbps=2,fault=hang"))
@@ -68,11 +68,11 @@ class StubToolchain(CpuToolchain):
         self._base = base  # of the folders of boxes
 
     def _make_checked_build(self) -> None:
-        """Return None: as on a GPU, there is no bug finder."""
+        """Return None, because there is no bug finder, as on a GPU."""
 
     @functools.cached_property
     def machine(self) -> StubMachine:
-        """The devices; made when they are first needed."""
+        """The devices, which are created when they are first needed."""
         return StubMachine(self.spec.devices, self._base)
 
     @property
@@ -85,7 +85,7 @@ class StubToolchain(CpuToolchain):
         return self.machine.now_s(self.device_index)
 
     def keep_busy(self, seconds: float) -> bool:
-        """Let the model's clocks rise: calls would take a hundred times their virtual time."""
+        """Raise the model's clocks directly, because calls would take a hundred times their virtual time."""
         self.machine.keep_busy(seconds, self.device_index)
         return True
 
@@ -102,7 +102,7 @@ class StubToolchain(CpuToolchain):
         return replace(template, env=env, mounts=(*template.mounts, *self.machine.mounts))
 
     def harness_template(self, settings: Settings) -> Template:
-        """Return the box of the harness. Its own kernels cause no faults: those of a submission do."""
+        """Return the box of the harness. Its kernels cause no faults; only those of a submission do."""
         template = super().harness_template(settings)
         lasting = self.spec.fault in {"no_device", "memory_full"}
         spec = self.spec if lasting else replace(self.spec, fault="")
@@ -110,7 +110,7 @@ class StubToolchain(CpuToolchain):
 
 
 def stub_devices(spec: StubSpec, gpu: Gpu) -> list[DeviceFacts]:
-    """Return the devices of a machine with this stub GPU, which should be `gpu`."""
+    """Return the devices of a machine with this stub GPU for `gpu`."""
     shown = spec.shown_gpu(gpu)
     return [
         DeviceFacts(

@@ -62,7 +62,7 @@ def xray(
     compiler: DeviceCompiler | None = None,
     meanwhile: Callable[[], object] = lambda: None,
 ) -> XrayReport:
-    """Compile a source for a GPU and return the report; it says why if the source does not compile.
+    """Compile a source for a GPU and return the report, which includes the reason if it does not compile.
 
     Args:
         source: The text of the kernel.
@@ -133,7 +133,7 @@ def xray_event(
     sandbox: Sandbox,
     settings: Settings,
 ) -> Xray:
-    """X-ray a source for a GPU and return the event; its messages call the file `file_name`."""
+    """X-ray a source for a GPU and return the event; `file_name` is the file's name in messages."""
     try:
         report = xray(
             source, arch=gpu.arch, gpu=gpu, problem=problem, dtype=dtype, sandbox=sandbox, settings=settings
@@ -224,7 +224,7 @@ def _unwrap_shell(end: BoxExit) -> BoxExit:
 
 
 def _find_undefined(assembly: str, source: str) -> CompileFailure | None:
-    """Return the failure for what device code uses but nothing defines."""
+    """Return the failure for symbols that device code uses but nothing defines."""
     if "rel32@lo" not in assembly:
         return None
     from warmfront.hip.xray.undefined_symbols import explain_undefined  # noqa: PLC0415 - rarely needed
@@ -242,7 +242,7 @@ def _newer_constructs(output: str, source: str) -> tuple[XrayFinding, ...]:
 
 
 def _roofline(problem: Problem, dtype: Dtype | None, gpu: Gpu) -> Roofline:
-    """Return the least work and time for the problem's largest GPU case."""
+    """Return the minimum work and time for the problem's largest GPU case."""
     from warmfront.hip.xray.xray_report import Roofline  # noqa: PLC0415 - only needed for a problem
     from warmfront.problems.spec import Scale  # noqa: PLC0415 - only needed for a problem
 

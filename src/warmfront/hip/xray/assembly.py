@@ -1,6 +1,6 @@
 """Parser for assembly: functions, instructions with their kinds, source lines and loops, kernel metadata.
 
-It parses only; the analysis is in other modules. The author's file is the one named by `#line`.
+It only parses; other modules analyse the result. The author's file is the one named by `#line`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Instruction:
 
     mnemonic: str
     operands: str
-    line: int | None  #: in the author's source; None where the compiler gives none
+    line: int | None  #: in the author's source; None if the compiler gives none
     depth: int  #: number of enclosing loops
     loop: str | None  #: label of the innermost loop
     block: int  #: index of its basic block within the function
@@ -43,8 +43,8 @@ class AssemblyFunction:
 
     symbol: str
     instructions: list[Instruction] = field(default_factory=list)
-    labels: dict[str, int] = field(default_factory=dict)  #: label → index of the instruction after it
-    parents: dict[str, str | None] = field(default_factory=dict)  #: loop → the enclosing loop
+    labels: dict[str, int] = field(default_factory=dict)  #: the index of the next instruction, by label
+    parents: dict[str, str | None] = field(default_factory=dict)  #: the enclosing loop, by loop
     info: dict[str, int] = field(default_factory=dict)  #: the compiler's summary, under the compiler's names
 
 
@@ -53,7 +53,7 @@ class Assembly:
     """All functions of a file, and the metadata of the kernels among them."""
 
     functions: dict[str, AssemblyFunction]
-    metadata: dict[str, dict[str, str]]  #: symbol of a kernel → key without its leading dot → value
+    metadata: dict[str, dict[str, str]]  #: by a kernel's symbol, then by key without its leading dot
 
     def kernels(self) -> Iterator[tuple[AssemblyFunction, dict[str, str]]]:
         """Yield each kernel with its metadata, in file order."""
@@ -83,7 +83,7 @@ def read_assembly(text: str) -> Assembly:
 
 
 class _AssemblyReader:
-    """Reads the lines once and tracks the current function, block, loop and source line."""
+    """A single-pass reader that tracks the current function, block, loop and source line."""
 
     def __init__(self) -> None:
         self.functions: dict[str, AssemblyFunction] = {}

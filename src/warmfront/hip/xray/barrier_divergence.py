@@ -1,4 +1,4 @@
-"""Finds barriers that only some threads of a block reach, from the masks and branches in the assembly.
+"""Find barriers that only some threads of a block reach, from the masks and branches in the assembly.
 
 A condition counts only if it is known to depend on the thread's index; conditions on data, which may or may
 not differ between threads, do not. Returns instruction indexes; `xray_findings` words the findings.

@@ -1,4 +1,4 @@
-"""Explains compile errors of the X-ray's compiler in terms of the author's source.
+"""Explain errors of the X-ray's compiler in terms of the author's source.
 
 `hip.diagnose` does the same for the compilers of the CPU runtime. Places in our own headers are never shown.
 """
@@ -124,7 +124,7 @@ def diagnostic_at(source: str, place: Place, message: str, severity: str) -> Dia
 def _describe_warp_size(text: str, place: Place, source: str) -> str:
     """Return the message for `warpSize` where only the host or the compiler could read it.
 
-    Clang speaks about its type and its conversion to int, both of which have no name of HIP's.
+    Clang's message is about its type and its conversion to int, whose names are not HIP's.
     """
     device = _DEVICE_FUNCTION.search(text)
     line = source.split("\n")[place.line - 1 : place.line]
@@ -155,7 +155,7 @@ def _describe(text: str, arch: str) -> str:
 
 
 def _describe_wrong_side(text: str) -> str:
-    """Return the message for device code that uses what only the host has, and the other way round."""
+    """Return the message for device code that uses host-only names, or the reverse."""
     if host := _HOST_FUNCTION.search(text):
         return f"this calls '{host[1]}', which runs on the host only; a kernel cannot call it"
     if device := _DEVICE_FUNCTION.search(text):

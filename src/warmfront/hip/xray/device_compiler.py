@@ -1,8 +1,8 @@
 """The X-ray's compiler: clang from PyPI's `ziglang`, our headers, and ROCm's device libraries if installed.
 
-What does not depend on the author's source (headers, precompiled headers, generated bitcode) is built once,
-outside the sandbox, and cached. The author's source is compiled only in a box; this module builds its
-template.
+Everything that does not depend on the author's source (headers, precompiled headers, generated bitcode) is
+built once, outside the sandbox, and cached. The author's source is compiled only in a box; this module builds
+its template.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _CODE_FLAGS = (
 
 
 class Side(StrEnum):
-    """The two compilations of a source: that of the kernels, and that of the code that launches them."""
+    """The two compilations of a source: for the kernels, and for the code that launches them."""
 
     DEVICE = "device"
     HOST = "host"
@@ -163,7 +163,7 @@ class DeviceCompiler:
         ]
 
     def host_command(self, source: str, precompiled: Path) -> list[str]:
-        """Return the argv that checks the host code of a source file; it generates nothing."""
+        """Return the argv that checks the host code of a source file without generating code."""
         return [*self._front_end(Side.HOST), *_include(precompiled, Side.HOST), "-fsyntax-only", source]
 
     def precompiled(self, headers: PrecompiledHeaders) -> Path:

@@ -1,6 +1,6 @@
 """Listing of a kernel's assembly next to its source lines, in the order of the code.
 
-Plain text and data; colours are added by the code that displays it.
+The listing is plain data; the code that displays it adds colours.
 """
 
 from __future__ import annotations

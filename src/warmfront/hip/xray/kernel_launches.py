@@ -1,6 +1,6 @@
-"""Finds declarations and launches of kernels in a source, with constant launch configurations.
+"""Find declarations and launches of kernels in a source, with constant launch configurations.
 
-A configuration that is not constant is unknown; nothing is guessed. Runs in linear time.
+A configuration that is not constant is unknown; nothing is guessed. The search takes linear time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ATTRIBUTES = frozenset({"__launch_bounds__", "__attribute__", "alignas", "__ali
 
 @dataclass(frozen=True, kw_only=True)
 class KernelLaunch:
-    """One launch; what is not constant is None."""
+    """One launch. Values that are not constant are None."""
 
     kernel: str  #: without namespaces and template arguments
     line: int

@@ -1,4 +1,4 @@
-"""Builds the report of each kernel from the compiler's assembly and the author's source."""
+"""Build the report of each kernel from the compiler's assembly and the author's source."""
 
 from __future__ import annotations
 

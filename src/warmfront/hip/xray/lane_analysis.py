@@ -48,7 +48,7 @@ class MemoryAccess:
 
 @dataclass(frozen=True)
 class LaneTrace:
-    """What the analysis knows about one kernel."""
+    """The results of the analysis of one kernel."""
 
     accesses: tuple[MemoryAccess, ...]
     #: Indexes of instructions that mask off lanes by a condition that depends on the thread's index.

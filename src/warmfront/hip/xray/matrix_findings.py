@@ -35,14 +35,14 @@ _LANES_PER_CYCLE = 64
 #: With fewer moves or a smaller share of a loop, moves between register files do not matter.
 _MIN_AGPR_MOVES, _MIN_AGPR_SHARE = 8, 0.1
 
-#: Fewer independent sums could not be packed into pairs, or would not matter.
+#: Fewer independent sums cannot be packed into pairs, or do not matter.
 _MIN_UNPACKED = 4
 
 _UNPACKED = re.compile(r"v_(?:fma|fmac|fmamk|fmaak)_f(?P<bits>16|32)(?:_e32|_e64)?")
 _AGPR_MOVE = re.compile(r"v_accvgpr_(?:read|write|mov)")
 _OFFSET = re.compile(r"offset:(-?\d+)")
 
-#: What does not fill the time in which a matrix instruction runs.
+#: Kinds of instructions that do not hide the latency of a matrix instruction.
 _IDLE = frozenset({InstructionKind.WAIT, InstructionKind.OTHER, InstructionKind.MFMA})
 
 
@@ -137,7 +137,7 @@ def _slow_forms(kernel: KernelReport, arch: str) -> Iterator[XrayFinding]:
 
 
 def _dependent_chains(kernel: KernelReport, arch: str) -> Iterator[XrayFinding]:
-    """Find a loop whose matrix instructions all wait for each other, with nothing else to do meanwhile."""
+    """Find a loop whose matrix instructions all wait for each other, with no other work in between."""
     matrix: list[tuple[Instruction, int]] = []
     waiting: list[Instruction] = []
     between = 0
@@ -320,7 +320,7 @@ def _neighbours(stores: Sequence[Instruction]) -> list[Instruction]:
 
 
 def _stored_sums(kernel: KernelReport, stores: Sequence[Instruction]) -> list[Instruction]:
-    """Return the stores of what matrix instructions computed, as it is or converted to another type."""
+    """Return the stores of results of matrix instructions, possibly converted to another type."""
     sums: set[str] = set()
     stored: list[Instruction] = []
     candidates = set(map(id, stores))

@@ -1,4 +1,4 @@
-"""How a kernel uses the matrix cores: forms, their share of the arithmetic, and cycles, in its hot loop."""
+"""The use of the matrix cores in a kernel's hot loop: forms, their share of the arithmetic, and cycles."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ class MatrixFormUse:
 
     form: str  #: the mnemonic
     instructions: int
-    flops: int  #: of one instruction
-    cycles: int | None  #: for which one instruction occupies the matrix core; None if not published
-    share: float  #: of the loop's FLOPs, those of the vector ALU included
+    flops: int  #: FLOPs of one instruction
+    cycles: int | None  #: cycles for which an instruction occupies the matrix core; None if not published
+    share: float  #: share of the loop's FLOPs, including those of the vector ALU
 
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixUsage:
-    """The matrix instructions of the loop that has the most of them; or of the whole kernel."""
+    """The matrix instructions of the loop with the most of them, or of the whole kernel."""
 
-    line: int | None  #: of the first matrix instruction
+    line: int | None  #: the line of the first matrix instruction
     forms: tuple[MatrixFormUse, ...]
     vector_flops: int  #: of the vector ALU in the same loop, per wave
-    accumulators: int  #: independent sums, each in registers of its own
-    matrix_cycles: int | None  #: for which the loop's instructions occupy the matrix core
-    issue_cycles: int  #: in which the SIMD issues the loop's vector and matrix instructions
-    #: The share of the time in which the matrix core can be busy at most: less than 1 if issuing the other
+    accumulators: int  #: independent sums, each in its own registers
+    matrix_cycles: int | None  #: cycles for which the loop's instructions occupy the matrix core
+    issue_cycles: int  #: cycles in which the SIMD issues the loop's vector and matrix instructions
+    #: The maximum share of the time in which the matrix core can be busy: less than 1 if issuing the other
     #: instructions takes longer than the matrix instructions.
     most_utilisation: float | None
 

@@ -1,6 +1,6 @@
 """Occupancy: how many waves of a kernel fit on a compute unit, and which resource is the limit.
 
-Pure arithmetic on the published sizes of the compute units.
+It is computed from the published sizes of the compute units.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def best_occupancy(resources: KernelResources, most_threads: int, unit: ComputeU
 
 
 def next_steps(resources: KernelResources, block_threads: int, unit: ComputeUnit) -> list[OccupancyStep]:
-    """Return, for each resource that suffices alone, the smallest change that increases the occupancy."""
+    """Return the smallest change of each single resource that increases the occupancy."""
     now = occupancy(resources, block_threads, unit)
     if now.limited_by is OccupancyLimit.NOTHING:
         return []

@@ -1,4 +1,4 @@
-"""Finds the sums of products that are a matrix product, in the assembly of a kernel.
+"""Find the sums of products in a kernel's assembly that form a matrix product.
 
 In a matrix product, a factor is used by many outputs, and so is the other one: a row of A with all columns of
 B, and the reverse. Two kinds of evidence show that, and each is enough:
@@ -37,7 +37,7 @@ _ACCUMULATION = re.compile(
 )
 _SELECTION = re.compile(r"op_sel(?P<high>_hi)?:\[(?P<bits>[01,]+)\]")
 _LOADS = frozenset({InstructionKind.GLOBAL_LOAD, InstructionKind.LDS_READ, InstructionKind.SCALAR_LOAD})
-#: Of a loop with more factors, only the first are compared: the time must not grow with their square.
+#: In a loop with more factors, only the first ones are compared, to avoid quadratic time.
 _MOST_FACTORS = 64
 #: Kernels have few different classes, and join the same ones in most of their instructions.
 _CACHED_CLASSES = 1024
@@ -45,7 +45,7 @@ _CACHED_CLASSES = 1024
 
 @dataclass(frozen=True)
 class _Value:
-    """What is known about a register: which instruction made it, and in which lanes it is the same."""
+    """The facts about a register: the instruction that wrote it, and the lanes in which it is the same."""
 
     identity: tuple[int, int]
     classes: Classes
@@ -123,7 +123,7 @@ def _products(
 def _accumulated(
     index: int, instruction: Instruction, operands: list[str], values: dict[str, _Value]
 ) -> Iterable[Product]:
-    """Yield the products of an instruction: two of packed ones."""
+    """Yield the products of an instruction; a packed instruction has two."""
     if len(operands) < 3:
         return
     target, left, right = (_names(operand) for operand in operands[:3])

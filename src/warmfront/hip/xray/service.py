@@ -1,6 +1,6 @@
-"""The service that makes X-rays, in worker threads and sandboxes, at most two at once.
+"""The service that makes X-rays in worker threads and sandboxes, at most two at once.
 
-The orchestrator decides when to make an X-ray and what follows from it.
+The orchestrator decides when to make an X-ray and how to use the result.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _THREADS = 2
 
 
 class XrayService:
-    """X-rays submissions and plain sources without blocking the event loop."""
+    """A service that X-rays submissions and plain sources without blocking the event loop."""
 
     def __init__(self, settings: Settings, sandbox: Sandbox) -> None:
         self._settings = settings
@@ -131,7 +131,7 @@ class _DroppableSandbox:
         self._sandbox.settle()
 
     def take(self, template: Template) -> Box:
-        """Take a box; destroy it at once if the X-ray was dropped meanwhile."""
+        """Take a box; destroy it immediately if the X-ray was dropped in the meantime."""
         box = self._sandbox.take(template)
         with self._lock:
             self._boxes.append(box)

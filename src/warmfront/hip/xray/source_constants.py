@@ -1,6 +1,7 @@
 """Values of the named constants of a source, evaluated from its tokens.
 
-Supports integers, names and `+ - * / %`. Any other expression has no known value. Runs in linear time.
+Integers, names and `+ - * / %` are supported. Any other expression has no known value. Evaluation takes
+linear time.
 """
 
 from __future__ import annotations

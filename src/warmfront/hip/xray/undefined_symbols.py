@@ -1,4 +1,7 @@
-"""Finds what device code uses but nothing defines: ROCm's linker refuses it, and the X-ray does not link."""
+"""Find symbols that device code uses but nothing defines.
+
+ROCm's linker rejects them, but the X-ray does not link.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 _RELOCATION = re.compile(r"^\ts_add_u32 .*?, ([A-Za-z_$][\w$.]*)@(?:rel32|gotpcrel32)@lo", re.MULTILINE)
 _DEFINITION = re.compile(r"^(?:\t?\.set |\t\.comm\t)?([A-Za-z_$][\w$.]*)[:,]", re.MULTILINE)
 _FRAME = re.compile(rf"(?:^|[\s/]){re.escape(SOURCE_NAME)}:(\d+):(\d+)")
-#: What hipcc's own headers define in every file.
+#: Symbols that hipcc's own headers define in every file.
 _DEFINED_BY_HIPCC = frozenset({"__cxa_pure_virtual", "__cxa_deleted_virtual"})
 
 
@@ -55,7 +58,7 @@ def _uses(assembly: str, undefined: set[str]) -> Iterator[tuple[str, Place]]:
 
 
 def _describe(symbol: str, source: str) -> str:
-    """Return the message about a symbol; what the source does not name is called by the standard library."""
+    """Return the message about a symbol. If the source does not name it, the standard library calls it."""
     name = demangle(symbol)
     if not re.search(rf"\b{re.escape(name.rpartition('::')[2])}\b", source):
         return "this uses a part of the C++ library that runs on the host only; a kernel cannot call it"

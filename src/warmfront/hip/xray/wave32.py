@@ -1,4 +1,4 @@
-"""Finds code in the author's source that assumes waves of 32 lanes, where the GPU has 64.
+"""Find code in the author's source that assumes waves of 32 lanes, although the GPU has 64.
 
 Only code that gives wrong results is reported: explicit groups of 32 (a width of 32, lanes counted modulo 32)
 are correct with waves of 64 lanes too.

@@ -1,4 +1,4 @@
-"""The X-ray's findings about a kernel: where, why it matters, and what to try.
+"""The X-ray's findings about a kernel: the place, why it matters, and what to try.
 
 Each rule needs evidence in the assembly or the source; without it there is no finding.
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from warmfront.hip.xray.occupancy import ComputeUnit
     from warmfront.hip.xray.xray_report import KernelReport
 
-#: Limit per file. No one reads more, and hostile input must not make the report grow without bound.
+#: Limit per file. Authors do not read more, and hostile input must not make the report unbounded.
 _MOST_FINDINGS = 50
 #: Larger kernels get no lane analysis, because it would take longer than compiling.
 _MOST_TRACED_INSTRUCTIONS = 20_000
@@ -37,7 +37,7 @@ _MOST_TRACED_INSTRUCTIONS = 20_000
 #: Smaller bank conflicts are not reported.
 _MIN_REPORTED_WAYS = 4
 
-#: With more arithmetic instructions per load, memory is not what limits a loop.
+#: With more arithmetic instructions per load, a loop is not memory-bound.
 _MOST_VALU_PER_LOAD = 16
 
 
@@ -307,7 +307,7 @@ def _waves_of_32(source: str, kernels: Sequence[KernelReport]) -> Iterator[XrayF
 
 
 def _kernel_at(line: int, kernels: Sequence[KernelReport]) -> str:
-    """Return the name of a kernel that contains code of this line, helper functions included."""
+    """Return the name of a kernel that contains code of this line, including helper functions."""
     return next(
         (k.name for k in kernels if any(instruction.line == line for instruction in k.instructions)), ""
     )

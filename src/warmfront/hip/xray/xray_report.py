@@ -1,6 +1,6 @@
 """The X-ray's report on a file: figures of each kernel, findings, and the assembly by source line.
 
-Immutable data; `to_dict` returns the JSON form.
+The classes are immutable; `to_dict` returns the JSON form.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Rule(StrEnum):
-    """The rules that produce findings."""
+    """A rule that produces findings."""
 
     SPILLS = "spills"  #: too few registers, so values are kept in memory
     PRIVATE_ARRAY = "private-array"  #: an array is indexed at run time, so it is kept in memory
@@ -57,8 +57,8 @@ class InstructionMix:
     """Static counts of a kernel's instructions by kind; how often each one runs is unknown."""
 
     counts: Mapping[str, int]  #: by `isa.InstructionKind`
-    load_widths: Mapping[int, int]  #: bytes per lane → global loads of that width
-    store_widths: Mapping[int, int]  #: bytes per lane → global stores of that width
+    load_widths: Mapping[int, int]  #: number of global loads, by bytes per lane
+    store_widths: Mapping[int, int]  #: number of global stores, by bytes per lane
 
     @property
     def total(self) -> int:
@@ -82,7 +82,7 @@ class Loop:
 
 @dataclass(frozen=True, kw_only=True)
 class Roofline:
-    """The least work and time on a GPU for the problem's largest case."""
+    """The minimum work and time on a GPU for the problem's largest case."""
 
     gpu: str
     case: str
@@ -90,7 +90,7 @@ class Roofline:
     flops: int
     bytes_moved: int
     flops_per_byte: float
-    ridge_flops_per_byte: float  #: above it arithmetic is the limit, below it memory bandwidth
+    ridge_flops_per_byte: float  #: above it, arithmetic is the limit; below it, memory bandwidth
     memory_bound: bool
     floor_ms: float  #: the least possible time
     matrix_peaks: Mapping[str, float]  #: dense FLOP per second of the matrix cores, by element type
@@ -114,15 +114,15 @@ class KernelReport:
     code_bytes: int
     launch_bound_threads: int | None  #: from __launch_bounds__
     block: tuple[int, int, int] | None  #: block size of its launches, if constant
-    occupancy: Occupancy  #: for that block, or else the launch bounds, or else the best block
+    occupancy: Occupancy  #: for that block, the launch bounds, or the best block
     best_occupancy: Occupancy  #: for the best block that the launch bounds allow; the compiler's figure
-    by_block: Mapping[int, Occupancy]  #: threads per block → occupancy
+    by_block: Mapping[int, Occupancy]  #: by threads per block
     steps: tuple[OccupancyStep, ...]  #: changes that would increase the occupancy
     mix: InstructionMix
     loops: tuple[Loop, ...]
     matrix: MatrixUsage | None  #: None for a kernel without matrix instructions
     instructions: tuple[Instruction, ...] = field(repr=False)
-    labels: Mapping[str, int] = field(repr=False)  #: label → index of the instruction after it
+    labels: Mapping[str, int] = field(repr=False)  #: the index of the next instruction, by label
 
     @property
     def spills(self) -> int:

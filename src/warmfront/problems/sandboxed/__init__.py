@@ -1,4 +1,4 @@
-"""Problems whose Python comes with an attempt and runs in a box, never in our process.
+"""Problems whose Python source is sent with an attempt and runs in a box, never in our process.
 
 `server` is the program in the box, `proxy` is the `Problem` that the judge uses, and `protocol` is how the
 two communicate. This package is a layer above `sandbox`: the rest of `warmfront.problems` does not import it.

@@ -1,7 +1,9 @@
-"""The judge's view of a problem that came with an attempt: its Python runs in a box, never in our process.
+"""The judge's proxy for a problem that was sent with an attempt.
 
-Its author is an operator and defines what is correct, so its answers are used, but only after validation: an
-invalid answer raises `BadProblemFile` and has no other effect.
+Its Python runs in a box, never in our process.
+
+Its author is an operator, who defines what is correct, so the box's answers are used, but only after
+validation. An invalid answer raises `BadProblemFile` and has no other effect.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ def template(slug: str, settings: Settings) -> Template:
         argv=(sys.executable, "-m", "warmfront.problems.sandboxed.server", BOX, slug),
         # Everything below /usr is in every box.
         mounts=tuple(Mount(host=p, inside=str(p)) for p in sorted(places) if not p.is_relative_to("/usr")),
-        # The box lives while the submission is compiled, waits for its run slot, and runs.
+        # The box lives while the submission is compiled, waits for its run slot, and is run.
         limits=dataclasses.replace(limits, wall_s=2 * limits.wall_s + settings.compile_limits().wall_s),
         env={
             "PATH": "/usr/bin:/bin",
@@ -90,7 +92,7 @@ def template(slug: str, settings: Settings) -> Template:
 
 
 class _ProblemConnection:
-    """Sends requests to the box, one at a time: the judge generates cases in several threads."""
+    """The connection to the box. Requests are sent one at a time, because the judge has several threads."""
 
     def __init__(self, box: Box, *, max_bytes: int) -> None:
         self._box = box
@@ -123,13 +125,13 @@ class _ProblemConnection:
 
 
 class _GeneratedInputs(dict[str, "np.ndarray[Any, Any]"]):
-    """Inputs together with their expected outputs: the box computes both in one request."""
+    """Inputs with their expected outputs, because the box computes both in one request."""
 
     outputs: Tensors
 
 
 class _SandboxedProblem(Problem):
-    """A problem whose methods return what its program declared."""
+    """A problem whose methods return the declarations of its program."""
 
     difficulty = Difficulty.MEDIUM
     tags = ("sent along",)
@@ -189,7 +191,7 @@ class _SandboxedProblem(Problem):
         return int(self._description(case)["bytes_moved"][dtype])
 
     def _identify(self, case: Case) -> dict[str, Any]:
-        """Return the fields of a request that name a case, published or hidden, and its style."""
+        """Return the fields of a request that identify a case, published or hidden, and its style."""
         number = self._numbers.get(case.name)
         return {
             "scale": self._scale,
@@ -199,7 +201,7 @@ class _SandboxedProblem(Problem):
         }
 
     def _description(self, case: Case) -> Mapping[str, Any]:
-        """Return what the program declares about a case; ask it once, and validate it."""
+        """Return the program's declarations about a case. Request them once, and validate them."""
         key = _key(case)
         if key not in self._declared:
             self._declared[key], _ = self._connection.request(do="describe-case", **self._identify(case))
@@ -279,7 +281,7 @@ def _styles(declared: Sequence[object]) -> tuple[str, ...]:
     names = tuple(str(name) for name in declared)
     if len(names) > MAX_STYLES or not all(_STYLE.fullmatch(name) for name in names):
         raise BadProblemFile(
-            "The names of its styles are invalid: allowed are 1 to 40 letters, digits and `-_`."
+            "The names of its styles are invalid; allowed: 1 to 40 letters, digits and `-_`."
         )
     return names
 
@@ -304,12 +306,12 @@ def _case(declared: Mapping[str, Any]) -> Case:
     )
 
 
-#: Far above the built-in problems; keeps a mistake from exhausting the memory of the VM.
+#: Far above the built-in problems; it prevents a mistake from exhausting the memory of the VM.
 MAX_OUTPUT_BYTES = 1 << 33
 
 
 def _check_case(problem: Problem, case: Case) -> None:
-    """Evaluate every declaration once, so that an invalid one is found now."""
+    """Evaluate every declaration once, so that an invalid one is found early."""
     problem.flops(case)
     for dtype in problem.dtypes:
         problem.styles(case, dtype)

@@ -1,6 +1,6 @@
-"""The program in the box of a problem that came with an attempt: load the problem file and answer requests.
+"""The program in the box of a problem that was sent with an attempt: load the problem and answer requests.
 
-`proxy` starts it in a box of its own and does not trust its answers.
+`proxy` starts it in a separate box and does not trust its answers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The clouds' own lists of their machines, read with keys that may only read.
+"""The clouds' own lists of their machines, read with read-only keys.
 
-dstack reports a VM as terminated also if the cloud refused to delete it, or its backend was removed. Only the
-cloud knows whether a machine still exists, and so is billed.
+dstack reports a VM as terminated even if the cloud refused to delete it, or its backend was removed. Only the
+cloud knows whether a machine still exists and is billed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def open_clouds(settings: Settings) -> list[Cloud]:
-    """Return the clouds of AMD_BACKEND that there is a key for.
+    """Return the clouds of AMD_BACKEND for which there is a key.
 
     Raises:
         BadSetting: There is a key for Hot Aisle, but its team is not set.
@@ -38,13 +38,13 @@ def open_clouds(settings: Settings) -> list[Cloud]:
 
 
 def end_command(settings: Settings, machine_id: str | None) -> str:
-    """Return a shell command that ends a machine, or what to do where there is none.
+    """Return a shell command that ends a machine, or an instruction if there is no command.
 
-    The command names the variable of a key that may delete, never a key.
+    The command contains the variable name of a key that may delete, never the key itself.
 
     Args:
         settings: Our settings.
-        machine_id: The backend and the cloud's own id, such as `amddevcloud/500001`; None if it is not known.
+        machine_id: The backend and the cloud's own id, such as `amddevcloud/500001`; None if unknown.
     """
     backend, _, cloud_id = (machine_id or "").partition("/")
     if backend == AmdDeveloperCloud.backend:

@@ -1,4 +1,4 @@
-"""AMD Developer Cloud, whose API is DigitalOcean's: a machine is a droplet."""
+"""AMD Developer Cloud, which uses DigitalOcean's API: a machine is a droplet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ACTION_PAGES = 5
 
 
 class AmdDeveloperCloud:
-    """An account, read with a token that has the scopes `droplet:read` and, if possible, `actions:read`."""
+    """An account, read with a token with the scopes `droplet:read` and, if possible, `actions:read`."""
 
     backend = "amddevcloud"
 
@@ -28,7 +28,7 @@ class AmdDeveloperCloud:
         )
 
     async def machines(self) -> list[CloudMachine]:
-        """Return all droplets; one that is powered off is included, because it is billed."""
+        """Return all droplets, including those that are powered off, because they are billed."""
         machines: list[CloudMachine] = []
         for page in itertools.count(1):
             body = await self._client.get("/v2/droplets", per_page=_PER_PAGE, page=page)

@@ -1,4 +1,4 @@
-"""What a cloud's own API says: its machines. Nothing here changes anything in a cloud."""
+"""Read the machines of an account from a cloud's own API. This module never changes anything in a cloud."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _TIMEOUT_S = 20.0
 
 @dataclass(frozen=True, kw_only=True)
 class CloudMachine:
-    """A machine that the cloud has, and bills."""
+    """A machine that the cloud has and bills."""
 
     backend: str  #: dstack's name for the cloud
-    id: str  #: the cloud's own, by which it is deleted; dstack knows it too
+    id: str  #: the cloud's own id, needed to delete the machine; dstack has it too
     name: str
-    created_at: float | None = None  #: seconds since 1970; None if the cloud does not say
+    created_at: float | None = None  #: seconds since 1970; None if the cloud does not report it
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lifetime:
-    """When a cloud created and ended a machine, by its own clock, in seconds since 1970."""
+    """The times at which a cloud created and ended a machine, by its own clock, in seconds since 1970."""
 
     created_at: float
     ended_at: float
@@ -39,14 +39,14 @@ class Cloud(Protocol):
         """Return all machines of the account.
 
         Raises:
-            ProviderError: The cloud does not answer, or rejects the key.
+            ProviderError: The cloud does not respond, or rejects the key.
         """
 
     async def lifetime(self, machine_id: str) -> Lifetime | None:
-        """Return the life of a machine that has ended; None if the cloud has no record of both ends.
+        """Return the lifetime of a machine that has ended; None if the cloud has not recorded both times.
 
         Raises:
-            ProviderError: The cloud does not answer, or the key may not read its records.
+            ProviderError: The cloud does not respond, or the key may not read its records.
         """
 
     async def close(self) -> None:
@@ -54,7 +54,7 @@ class Cloud(Protocol):
 
 
 class CloudClient:
-    """The HTTP connection to a cloud's API, which only reads."""
+    """A read-only HTTP client of a cloud's API."""
 
     def __init__(self, backend: str, url: str, *, authorization: str, key_variable: str) -> None:
         self._backend = backend
@@ -64,10 +64,10 @@ class CloudClient:
         )
 
     async def get(self, path: str, **parameters: int) -> Any:  # noqa: ANN401 - JSON
-        """Return the JSON that the API answers.
+        """Return the JSON of the API's response.
 
         Raises:
-            ProviderError: It does not answer, or with an error.
+            ProviderError: The API does not respond, or responds with an error.
         """
         try:
             response = await self._http.get(path, params=parameters)
@@ -75,13 +75,13 @@ class CloudClient:
                 return response.json()
         except (httpx.HTTPError, ValueError) as error:
             raise ProviderError(
-                f"The API of {self._backend} did not answer: {type(error).__name__}."
+                f"The API of {self._backend} did not respond: {type(error).__name__}."
             ) from None
         hint = None
         if response.status_code in {401, 403}:
             hint = f"Set {self._key_variable} to a key that may read the machines of the account."
         raise ProviderError(
-            f"The API of {self._backend} answered with status {response.status_code}.", hint=hint
+            f"The API of {self._backend} responded with status {response.status_code}.", hint=hint
         )
 
     async def close(self) -> None:

@@ -1,1 +1,1 @@
-"""The `dstack` provider. Only this package knows dstack: its client, fleets, runs and configurations."""
+"""The `dstack` provider. Only this package uses dstack: its client, fleets, runs and configurations."""

@@ -1,6 +1,6 @@
-"""Assignments of runs to instances, with their times: dstack records them only as events.
+"""Assignments of runs to instances, with their times. dstack records them only as events.
 
-Only the types and ids of an event's targets are read; its text is meant for people.
+Only the types and ids of an event's targets are read; its text is meant for display.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class InstanceAssignment:
 def list_assignments(
     *, run: str | None = None, instance: str | None = None
 ) -> Callable[[Any], list[InstanceAssignment]]:
-    """Return a call that lists the assignments of one run or of one instance, by id, oldest first."""
+    """Return a call that lists the assignments of one run or instance, by id, oldest first."""
 
     def call(api: Any) -> list[InstanceAssignment]:
         filters: dict[str, list[uuid.UUID]] = {}
@@ -45,7 +45,7 @@ def list_assignments(
 
 
 def _read_assignment(event: Any) -> InstanceAssignment | None:
-    """Return the assignment that an event records: one whose targets are a job and an instance."""
+    """Return the assignment in an event; None unless the targets are a job and an instance."""
     targets = {target.type: target for target in event.targets}
     job, instance = targets.get("job"), targets.get("instance")
     if job is None or instance is None or (name := _JOB_NAME.fullmatch(job.name)) is None:

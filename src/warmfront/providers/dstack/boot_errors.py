@@ -1,8 +1,8 @@
-"""Why dstack could not provision a VM, as a `ProviderError` whose kind decides what happens next.
+"""Turn dstack's reason for a failed boot into a `ProviderError`, whose kind decides what happens next.
 
 dstack reports a missing fleet, a full fleet, a price limit, a refused key, a quota, missing credits and a
-cloud without capacity as the same reason. They are distinguished by the fleet, by dstack's plan for it and,
-as dstack keeps the cloud's answer only as text, by the words of that answer.
+cloud without capacity as the same reason. This module distinguishes them by the fleet, by dstack's plan for
+it, and by the wording of the cloud's response, which dstack keeps only as text.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from warmfront.providers.dstack.resources import DstackRun
     from warmfront.settings import Settings
 
-#: Characters of the worker's last line, or of the cloud's answer, that an error quotes.
+#: The most characters of the worker's last line, or of the cloud's response, that an error quotes.
 _MAX_LINE = 500
 
-#: Why a VM could not be provisioned, for outcomes that say so by themselves; users see this, too.
+#: Why a VM could not be provisioned, for outcomes that imply the reason; users see this too.
 _FAILURES: dict[RunOutcome, tuple[FailureKind, str]] = {
     RunOutcome.DONE: (FailureKind.OTHER, "The worker exited"),
     RunOutcome.EXITED: (FailureKind.WORKER_FAILED, "The worker failed"),
@@ -55,7 +55,7 @@ _FAILURES: dict[RunOutcome, tuple[FailureKind, str]] = {
     RunOutcome.BOOT_FAILED: (FailureKind.OTHER, "The VM booted, but dstack's agent on it did not start"),
     RunOutcome.BROKEN: (FailureKind.OTHER, "dstack failed"),
 }
-#: What the operator can do about it.
+#: Hints for the operator.
 _HINTS = {
     FailureKind.NO_CAPACITY: "Wait, or add a backend to the dstack project and to AMD_BACKEND.",
     FailureKind.FLEET_FULL: "Raise AMD_FLEET_MAX_NODES and run `warmfront fleet create`; `warmfront fleet "
@@ -68,7 +68,7 @@ _HINTS = {
     FailureKind.NO_FLEET: "Create it with `warmfront fleet create`.",
     FailureKind.BAD_IMAGE: "Check that the VM can pull the image.",
 }
-#: The words of clouds, most specific first. AMD Developer Cloud answers as DigitalOcean does.
+#: Patterns of clouds' messages, most specific first. AMD Developer Cloud responds like DigitalOcean.
 _ANSWERS: tuple[tuple[re.Pattern[str], FailureKind, str], ...] = tuple(
     (re.compile(words, re.IGNORECASE), kind, message)
     for words, kind, message in (
@@ -96,7 +96,7 @@ _ANSWERS: tuple[tuple[re.Pattern[str], FailureKind, str], ...] = tuple(
 )
 #: dstack's explanation if it finds no fleet for a run, or only full ones.
 _NO_FLEET_FOUND = "Failed to use specified fleets"
-#: Before the cloud's answers in dstack's explanation.
+#: The text that precedes the cloud's responses in dstack's explanation.
 _ANSWERS_PREFIX = "Errors: "
 #: Errors of a plan for the fleet, most specific first.
 _PLAN_ERRORS: tuple[tuple[type[FleetFailed], FailureKind], ...] = (
@@ -112,10 +112,10 @@ _PLAN_ERRORS: tuple[tuple[type[FleetFailed], FailureKind], ...] = (
 async def lost_race_for_fleet(
     client: DstackClient, settings: Settings, run: DstackRun, outcome: RunOutcome
 ) -> bool:
-    """Return whether dstack did not find the fleet although it is there and has room for another VM.
+    """Return whether dstack failed to find the fleet although it exists and is not full.
 
-    dstack looks for fleets with VMs first and for those without VMs after that, so it misses one that gets
-    its first VM, for another run, between the two. Such a run has no VM and can be submitted again.
+    dstack searches fleets with VMs first, and then those without VMs. It misses a fleet that gets its first
+    VM, for another run, between the two searches. Such a run has no VM and can be submitted again.
     """
     if outcome is not RunOutcome.NO_CAPACITY or run.instance_id is not None:
         return False
@@ -141,10 +141,10 @@ async def boot_error(
 
 
 async def check_ready(client: DstackClient, settings: Settings) -> None:
-    """Check what can be known before a VM is requested, and costs nothing to find out.
+    """Check whether a VM can be requested, without costs.
 
     Raises:
-        ProviderError: The server does not respond, the fleet is missing or full, or SSH is not usable.
+        ProviderError: The server does not respond, the fleet is missing or full, or SSH is unusable.
     """
     require_ssh()
     try:
@@ -159,10 +159,10 @@ async def check_ready(client: DstackClient, settings: Settings) -> None:
 
 
 def require_ssh() -> None:
-    """Check that the client of SSH, through which every VM is reached, can be loaded.
+    """Check that the SSH client, through which every VM is reached, can be loaded.
 
     Raises:
-        ProviderError: It cannot.
+        ProviderError: It cannot be loaded.
     """
     try:
         importlib.import_module("asyncssh")
@@ -175,9 +175,10 @@ def require_ssh() -> None:
 
 
 def kind_of_answer(detail: str) -> tuple[FailureKind, str] | None:
-    """Return what the cloud's answers mean, and the message for it; None if they do not say.
+    """Return the kind of failure in the cloud's responses, and its message; None if they do not show it.
 
-    dstack joins the answers for several offers. One that is no refusal is a lack of capacity, which passes.
+    dstack joins the responses for several offers. A response that is not a refusal is a shortage, which is
+    temporary.
     """
     found = [
         next(((kind, message) for words, kind, message in _ANSWERS if words.search(answer)), None)
@@ -187,7 +188,7 @@ def kind_of_answer(detail: str) -> tuple[FailureKind, str] | None:
 
 
 def _detail(run: DstackRun) -> str:
-    """Return dstack's explanation in one line: the cloud's answers, if it has any."""
+    """Return dstack's explanation in one line: the cloud's responses, if it contains any."""
     lines = (run.job_termination_message or run.error or "").splitlines() or [""]
     answers = next((line for line in lines if line.startswith(_ANSWERS_PREFIX)), lines[0])
     return answers.removeprefix(_ANSWERS_PREFIX).rstrip(".")
@@ -196,7 +197,7 @@ def _detail(run: DstackRun) -> str:
 async def _no_capacity_error(
     client: DstackClient, settings: Settings, run: DstackRun, detail: str
 ) -> ProviderError:
-    """Tell apart why no VM could be created on a fleet that exists and is not full."""
+    """Return why no VM could be created on a fleet that exists and is not full."""
     backend, gpu = settings.backend, run.gpu or settings.default_gpu
     answer = kind_of_answer(detail)
     if answer is not None:
@@ -228,7 +229,7 @@ async def _plan_error(client: DstackClient, settings: Settings) -> FleetFailed |
 
 
 async def _last_line(client: DstackClient, run_name: str) -> str:
-    """Return the last line that the worker printed, which says why it ended; empty if there is none."""
+    """Return the last line of the worker's output, which says why it ended; empty if there is none."""
     try:
         output = await client.logs(run_name)
     except WarmfrontError:

@@ -1,6 +1,6 @@
 """A typed client of a dstack server: calls run in threads, with timeouts, and raise our errors.
 
-It keeps no state but the connection, and makes no decisions.
+Its only state is the connection, and it makes no decisions.
 """
 
 from __future__ import annotations
@@ -45,11 +45,13 @@ class DstackClient:
 
     @classmethod
     def open(cls, settings: Settings) -> DstackClient:
-        """Connect, and check that the server responds and accepts our token. Blocks for up to a few seconds.
+        """Connect, and check that the server responds and accepts our token.
+
+        This may block for a few seconds.
 
         Raises:
             DstackMissing: dstack's client is not installed, or is too old.
-            BadSetting: Server, token or project are not set.
+            BadSetting: The server, token or project is not set.
             DstackUnreachable: The server does not respond.
             DstackDenied: The token is wrong or has no access to the project.
         """
@@ -57,11 +59,11 @@ class DstackClient:
 
     @classmethod
     def open_when_available(cls, settings: Settings) -> DstackClient:
-        """Connect like `open`, but if the server does not respond now, connect with the first call that can.
+        """Connect like `open`. If the server does not respond, connect again with each call.
 
         Raises:
             DstackMissing: dstack's client is not installed, or is too old.
-            BadSetting: Server, token or project are not set.
+            BadSetting: The server, token or project is not set.
             DstackDenied: The token is wrong or has no access to the project.
         """
         return cls(server_session.open_session(settings, must_respond=False))
@@ -77,7 +79,7 @@ class DstackClient:
         return self._session.url
 
     async def close(self) -> None:
-        """Close the connection; runs and fleets stay."""
+        """Close the connection. Runs and fleets are not affected."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._session.close()
 
@@ -115,7 +117,7 @@ class DstackClient:
         return fleet_from(await self._call(lambda api: api.fleets.apply_plan(self.project, plan.model)))
 
     async def delete_fleet(self, name: str) -> None:
-        """Delete the fleet and its VMs; dstack needs some seconds after this returns.
+        """Delete the fleet and its VMs. dstack takes some seconds to finish after this returns.
 
         Raises:
             FleetNotFound: There is no fleet with this name.
@@ -134,8 +136,8 @@ class DstackClient:
         )
 
     async def instance(self, instance_id: str) -> DstackInstance | None:
-        """Return the VM with this id of dstack, also if it has ended; None if there is none."""
-        for fleet in await self._fleets():  # one request for all VMs that exist
+        """Return the VM with this dstack id, even if it has ended; None if there is none."""
+        for fleet in await self._fleets():  # one request for all existing VMs
             for instance in fleet.instances:
                 if instance.id == instance_id:
                     return instance
@@ -146,7 +148,7 @@ class DstackClient:
     async def instances(self, *, only_active: bool = False) -> list[DstackInstance]:
         """Return the project's VMs, newest first, including those that ended.
 
-        With `only_active`, return those that are idle or busy: neither those that boot nor those that end.
+        With `only_active`, return only idle and busy VMs, not those that are booting or ending.
         """
         return await (self._active_instances() if only_active else self._list_instances(only_active=False))
 
@@ -163,7 +165,7 @@ class DstackClient:
         """Submit a task; while its run is active, repeating the call returns the same run.
 
         Raises:
-            DstackRefused: An active run has the same name and another configuration.
+            DstackRefused: An active run has the same name and a different configuration.
         """
         task = server_session.parse(configuration)
         submit = functools.partial(server_session.submit, project=self.project, task=task)
@@ -171,7 +173,7 @@ class DstackClient:
 
     async def run(self, name: str) -> DstackRun | None:
         """Return the current state of the latest run with this name, or None."""
-        for run in await self._active_runs():  # one request for all runs that are polled
+        for run in await self._active_runs():  # one request for all polled runs
             if run.name == name:
                 return run
         model = await self._call(lambda api: api.runs.get(self.project, name), missing=None)
@@ -182,7 +184,7 @@ class DstackClient:
         return [run for run in await self._active_runs() if run.name.startswith(prefix)]
 
     async def recent_runs(self, prefix: str = "") -> list[DstackRun]:
-        """Return the runs whose names begin with `prefix` among the latest hundred, ended ones included."""
+        """Return the runs with this name prefix among the latest hundred, including ended ones."""
         models = await self._call(
             lambda api: api.runs.list(
                 project_name=self.project, repo_id=None, only_active=False, limit=_RECENT_RUNS
@@ -193,17 +195,17 @@ class DstackClient:
     async def stop(self, name: str, *, abort: bool = False) -> None:
         """Request the end of a run; a run that has ended or does not exist is ignored.
 
-        With `abort` the command is not signalled, and dstack waits longer for its output than a stop takes.
+        With `abort`, dstack does not signal the command, and waits for its output longer than a stop takes.
         """
         await self._call(lambda api: api.runs.stop(self.project, [name], abort), missing=None)
 
     async def logs(self, name: str) -> bytes:
-        """Return the output of the run's latest job, as far as dstack has fetched it."""
+        """Return the output of the run's latest job that dstack has fetched so far."""
         read = functools.partial(server_session.read_logs, project=self.project, name=name)
         return bytes(await self._call(read, missing=b""))
 
     async def private_key(self, run: DstackRun) -> str:
-        """Return the SSH key with which our user reaches the VM of a run.
+        """Return the SSH key with which our user connects to the VM of a run.
 
         Raises:
             DstackFailed: The run was submitted with another key.
@@ -213,7 +215,7 @@ class DstackClient:
         public, private = self._keys
         if public != run.ssh_public_key:
             raise DstackFailed(
-                f"Run {run.name} was submitted with another SSH key than dstack has for this user.",
+                f"Run {run.name} was submitted with a different SSH key than dstack has for this user.",
                 hint="Use the token of the dstack user who submitted it.",
             )
         return private

@@ -1,7 +1,7 @@
-"""When the cloud's own list had a machine, and since when it does not: the evidence for a VM's end.
+"""Record when the cloud's own list contained a machine and when it no longer did: evidence for a VM's end.
 
-The list is read when it is requested and older than the caller accepts. It only adds to what dstack says: a
-machine that the list has exists, whatever dstack says, and one that it no longer has is no longer billed.
+The list is read again if it is older than the caller accepts. It takes precedence over dstack: a machine in
+the list exists, whatever dstack reports, and a machine that is no longer in the list is no longer billed.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
     from warmfront.providers.clouds.base import Cloud, CloudMachine, Lifetime
 
-#: Names of droplets are cut to this length, without the random part that dstack appends.
+#: Names of droplets are truncated to this length, without the random part that dstack appends.
 _NAME_LENGTH = 51
 #: dstack records an end within this time after the cloud has deleted the machine.
 _RECORDING_S = 10.0
-#: The name of a VM's run within the name of a machine; a longer project name cuts it off.
+#: The name of a VM's run within the name of a machine; a long project name truncates it.
 _VM_RUN = re.compile(rf"{PREFIX}(?:[0-9a-f]{{{OWNER_ID_DIGITS}}}-)?vm-[0-9a-f]{{24}}")
 _log = logging.getLogger(__name__)
 
@@ -34,14 +34,14 @@ _log = logging.getLogger(__name__)
 class Absence:
     """A machine that the cloud does not have. Times are seconds since 1970."""
 
-    last_seen_at: float | None  #: when the list last had it; None if it never did while we looked
+    last_seen_at: float | None  #: when it was last in the list; None if it never was
     missing_at: float  #: when it was first found missing
 
     def end(self, recorded_at: float | None) -> tuple[float, float | None]:
-        """Return the end of the machine, and after what it must lie if it is known only as an interval.
+        """Return the end of the machine, and its lower bound if it is known only as an interval.
 
         Args:
-            recorded_at: The end that dstack has on record, which is exact if the list does not disagree.
+            recorded_at: The end that dstack recorded, which is exact unless the list contradicts it.
         """
         if recorded_at is None:
             return self.missing_at, self.last_seen_at
@@ -53,7 +53,7 @@ class Absence:
 
 
 class CloudPresence:
-    """The latest list of the machines of some clouds, and when each was seen. Without clouds it is empty."""
+    """The latest lists of the clouds' machines, and when each was seen. Empty without clouds."""
 
     def __init__(self, clouds: Sequence[Cloud], project: str, now: Callable[[], float]) -> None:
         self._clouds = clouds
@@ -73,17 +73,18 @@ class CloudPresence:
 
     @property
     def unavailable_s(self) -> float:
-        """For how long a cloud has not answered; 0 if all answered last time."""
+        """How long a cloud has not responded; 0 if all responded the last time."""
         return 0.0 if self._failing_since is None else self._now() - self._failing_since
 
     async def read(self, max_age_s: float, *, wait_s: float | None = None) -> bool:
-        """Read the lists, unless the last ones are recent enough; return False if a cloud does not answer.
+        """Read the lists, unless the last ones are recent enough; return False if a cloud does not respond.
 
-        Callers share a request that is under way, and so its failure: none waits for the failures of others.
+        Callers share a request that is in progress, and its failure, so that they do not wait for several
+        failures.
 
         Args:
-            max_age_s: A list that is not older will do.
-            wait_s: How long to wait for the answer; None: until the request fails.
+            max_age_s: The oldest acceptable list.
+            wait_s: How long to wait for the response; None to wait until the request fails.
         """
         if self._read_at is not None and self._now() - self._read_at <= max_age_s:
             return True
@@ -117,12 +118,12 @@ class CloudPresence:
         return next((machine for machine in self.machines.values() if machine.name.startswith(prefix)), None)
 
     def run_name(self, machine: CloudMachine) -> str | None:
-        """Return the name of the VM's run that a machine is named after; None if it is not."""
+        """Return the name of the run that is part of a machine's name; None if there is none."""
         run = _VM_RUN.match(machine.name.removeprefix(self._prefix))
         return run[0] if run and machine.name.startswith(self._prefix) else None
 
     def absence(self, machine_id: str | None) -> Absence:
-        """Return since when a machine that is not in the last list is missing."""
+        """Return since when a machine has been missing from the list."""
         assert self._read_at is not None  # noqa: S101 - the caller has read the list
         return Absence(
             last_seen_at=self._last_seen.get(machine_id or ""),
@@ -130,7 +131,7 @@ class CloudPresence:
         )
 
     async def lifetime(self, machine_id: str) -> Lifetime | None:
-        """Return a cloud's own record of the life of a machine that has ended; None if it has none."""
+        """Return a cloud's own record of the lifetime of an ended machine; None if it has none."""
         for cloud in self._clouds:
             try:
                 lifetime = await cloud.lifetime(machine_id)

@@ -1,7 +1,7 @@
 """The configurations that we send to dstack: the fleet, a VM's worker task, and one attempt's run.
 
-They are plain dictionaries with the structure of dstack's YAML, built from the settings alone: nothing here
-calls a server.
+They are plain dictionaries with the structure of dstack's YAML, built only from the settings. This module
+does not call a server.
 """
 
 from __future__ import annotations
@@ -36,39 +36,39 @@ LISTENER_PORT = 8000
 VM_FOLDER = "/opt/warmfront"
 #: The host's Docker daemon, which creates the sandboxes. Access to it makes the listener root on the VM.
 DOCKER_SOCKET = "/var/run/docker.sock"
-#: Where a task has the processes and control groups of its VM: the CPU time of boxes is read there, and they
-#: are frozen there. Asking the Docker daemon instead takes up to a second.
+#: Where a task mounts the processes and control groups of its VM, to read the CPU time of boxes and to freeze
+#: them. Using the Docker daemon instead takes up to a second.
 HOST_FILES = {"/proc": str(HOST_PROC), "/sys/fs/cgroup": "/host/cgroup"}
-#: Distinguishes our runs from others in the same project.
+#: The prefix that distinguishes our runs from others in the same project.
 PREFIX = "wf-"
 
 _RUN_NAME = re.compile(rf"{PREFIX}(?:(?P<owner>[0-9a-f]{{{OWNER_ID_DIGITS}}})-)?(?P<kind>vm|att)-(?P<id>.+)")
 
-#: The uploaded file with the attempt of direct mode.
+#: The uploaded file with the attempt, in direct mode.
 ATTEMPT_FILE = "attempt.json"
 
 #: The first command of every task.
 PREPARE = Path(__file__).with_name("prepare.sh")
 
-#: More than any VM with one GPU costs per hour, so a higher rate is a typing error.
+#: More than any VM with one GPU costs per hour, so a higher rate must be a typing error.
 _MAX_USD_PER_H = 100
-#: Backends of which some VMs are billed for a minimum time; dstack does not report it.
+#: Backends that bill some VMs for a minimum time, which dstack does not report.
 _BACKENDS_WITH_MINIMUM = frozenset({"hotaisle"})
 #: Judge settings that are not sent to a VM: it has its own directories, sandbox and image.
 _LOCAL_ONLY = frozenset(
     {"WARMFRONT_CACHE_DIR", "WARMFRONT_BOX_DIR", "WARMFRONT_SANDBOX", "WARMFRONT_DOCKER_IMAGE"}
 )
 IMAGE_HINT = (
-    "Build it with `warmfront image build` and set the variable to what `warmfront image push` prints; "
-    "WARMFRONT_REQUIRE_DIGESTS=false allows an image without a digest."
+    "Build it with `warmfront image build` and set the variable to the name that `warmfront image push` "
+    "prints; WARMFRONT_REQUIRE_DIGESTS=false allows an image without a digest."
 )
 
 
 def check_images(settings: Settings) -> None:
-    """Check that the image of VMs is named by digest: a tag can be moved to other content.
+    """Check that the image of VMs is named by digest, because a tag can be moved to other content.
 
     Raises:
-        BadSetting: It is not, and WARMFRONT_REQUIRE_DIGESTS is not false.
+        BadSetting: It is not named by digest, and WARMFRONT_REQUIRE_DIGESTS is not false.
     """
     problem = unpinned_image(settings)
     if problem is None:
@@ -79,7 +79,7 @@ def check_images(settings: Settings) -> None:
 
 
 def unpinned_image(settings: Settings) -> str | None:
-    """Return why the image of VMs is not pinned; None if it is."""
+    """Return why the image of VMs is not pinned; None if it is pinned."""
     if settings.worker_image == NO_IMAGE:
         return "WARMFRONT_WORKER_IMAGE is not set: VMs have no image."
     if "@sha256:" not in settings.worker_image:
@@ -129,7 +129,7 @@ def worker_task(
     environ: Mapping[str, str] | None = None,
     files: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the long-running task of a VM: the listener, until we or its watchdog end it.
+    """Return the long-running task of a VM: the listener, which runs until we or its watchdog end it.
 
     Args:
         settings: Our settings.
@@ -137,7 +137,7 @@ def worker_task(
         gpu: The GPU type of the VM.
         token: The bearer token that the listener requires.
         gpu_count: How many GPUs the VM has; each is a slot of its listener.
-        owner: The owner id of this service, as part of the run's name.
+        owner: The owner id of this service, which becomes part of the run's name.
         listener: The command that starts the listener.
         environ: Variables in addition to the judge's settings.
         files: `local:remote` pairs that dstack uploads.
@@ -156,7 +156,7 @@ def worker_task(
             **(environ or {}),
             "WARMFRONT_LISTENER_TOKEN": token,
         },
-        # The worker ends when the VM is no longer needed; idle time after that would only cost money.
+        # The worker ends when the VM is no longer needed; idle time after that would be wasted.
         "idle_duration": "0s",
         "max_duration": duration(settings.vm_max_s),
     }
@@ -172,7 +172,7 @@ def attempt_task(
     files: Sequence[str] = (),
     ports: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """Return the run of one attempt, on an idle VM or on a new one."""
+    """Return the run of one attempt, on an idle or a new VM."""
     task = {
         **_task(settings, name=name, gpu=gpu, files=files),
         "commands": [_prepare(), *commands],
@@ -205,7 +205,7 @@ def _backend_configuration(name: str, backends: Mapping[str, Mapping[str, str | 
     if name not in backends:
         raise BadSetting(
             f"There is no configuration for AMD_BACKEND={name!r}; there is one for {' and '.join(backends)}.",
-            hint="Set AMD_BACKEND to one of them, or write the server's config.yml as dstack's manual says.",
+            hint="Set AMD_BACKEND to one of them, or write the server's config.yml as in dstack's manual.",
         )
     needed = backends[name]
     unset = [variable for variable, value in needed.items() if not value]
@@ -224,7 +224,7 @@ def _backend_configuration(name: str, backends: Mapping[str, Mapping[str, str | 
 
 
 def minimum_reservation_s(settings: Settings) -> int:
-    """Return the minimum time that a VM is billed for.
+    """Return the minimum time for which a VM is billed.
 
     Raises:
         BadSetting: The backend is known to have a minimum, which dstack does not report, and it is not set.
@@ -242,12 +242,12 @@ def minimum_reservation_s(settings: Settings) -> int:
 
 
 def example_configuration(kind: str, settings: Settings, *, bundle: Path | None = None) -> dict[str, Any]:
-    """Return a configuration as a file for `dstack apply`: what the service itself submits.
+    """Return a configuration that the service submits, as a file for `dstack apply`.
 
     Args:
         kind: fleet, worker, direct or server.
         settings: Our settings.
-        bundle: The folder with the listener, which a task uploads; None: one in the current directory.
+        bundle: The folder with the listener, which a task uploads; None for one in the current directory.
 
     Raises:
         UsageError: There is no such kind.
@@ -295,7 +295,7 @@ def attempt_command(settings: Settings) -> str:
 
 
 def _as_file(task: dict[str, Any]) -> dict[str, Any]:
-    """Return the task without secrets: dstack takes a variable without a value from its own environment."""
+    """Return the task without secrets. dstack takes a variable without a value from its own environment."""
     env = [f"{name}={value}" if value else name for name, value in task["env"].items()]
     if "registry_auth" not in task:
         return {**task, "env": env}
@@ -314,7 +314,7 @@ def run_name(our_id: str, owner: str | None = None) -> str:
 
     Args:
         our_id: The id of a VM or an attempt.
-        owner: The owner id of the service; None for the names that runs had before there were owners.
+        owner: The owner id of the service; None for run names from before owner ids were introduced.
     """
     label = f"{owner}-" if owner else ""
     return f"{PREFIX}{label}{our_id.lower().replace('_', '-')}"
@@ -322,7 +322,7 @@ def run_name(our_id: str, owner: str | None = None) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class RunLabel:
-    """What the name of a Warmfront run says, of this service or of another one."""
+    """The parts of a run's name, of this service or another one."""
 
     owner: str | None  #: the owner id; None if the run is older than owner ids
     our_id: str  #: the id of the VM or of the attempt
@@ -339,7 +339,7 @@ class RunLabel:
 
 
 def parse_run_name(name: str) -> RunLabel | None:
-    """Return whose run this is, and what; None if no Warmfront service has named it."""
+    """Return the owner and id in a run's name; None if it is not a Warmfront run."""
     label = _RUN_NAME.fullmatch(name)
     return RunLabel(owner=label["owner"], our_id=f"{label['kind']}_{label['id']}") if label else None
 
@@ -350,7 +350,7 @@ def _slots_environ(settings: Settings, gpu_count: int) -> dict[str, str]:
 
 
 def max_price(settings: Settings, gpu: str, gpu_count: int = 1) -> float:
-    """Return the most that a VM may cost per hour: exactly the rate that the ledger and the escrow use.
+    """Return the highest allowed price of a VM per hour, which is the rate that ledger and escrow use.
 
     Raises:
         BadSetting: The rate cannot be the price of a cloud VM.
@@ -366,7 +366,7 @@ def max_price(settings: Settings, gpu: str, gpu_count: int = 1) -> float:
 
 
 def spot_rate_usd_per_h(settings: Settings, gpu: str, gpu_count: int = 1) -> Decimal | None:
-    """Return the price of a spot VM with this many GPUs; None if the settings exclude them."""
+    """Return the price of a spot VM with this many GPUs; None if the settings exclude spot VMs."""
     if settings.spot_policy == "on-demand":
         return None
     rate = settings.vm_rate_usd_per_h(gpu, gpu_count)
@@ -378,7 +378,7 @@ def spot_rate_usd_per_h(settings: Settings, gpu: str, gpu_count: int = 1) -> Dec
 def on_market(
     settings: Settings, task: dict[str, Any], gpu: str, gpu_count: int = 1, *, spot: bool
 ) -> dict[str, Any]:
-    """Return a task that asks for a spot VM, or for one on demand, at its price.
+    """Return a task that requests a spot VM or an on-demand VM, at its price.
 
     Without a price ratio dstack chooses by AMD_SPOT_POLICY alone.
     """
@@ -412,14 +412,14 @@ def gpu_requirement(settings: Settings, gpu: str, gpu_count: int = 1) -> dict[st
     memory = settings.gpu_memory
     if known is not None and fleet_gpus(settings) != (gpu,):
         memory = f"{known.memory_bytes // 10**9}GB"
-    # A cloud may report the memory of all GPUs of a VM together, and dstack takes it for that of one.
+    # A cloud may report the total memory of a VM's GPUs, which dstack interprets as that of one GPU.
     return {"name": gpu, "memory": memory if gpu_count == 1 else f"{memory}..", "count": gpu_count}
 
 
 def _task(
     settings: Settings, *, name: str, gpu: str, gpu_count: int = 1, files: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the part that both kinds of task have in common."""
+    """Return the part that is common to both kinds of task."""
     task: dict[str, Any] = {
         "type": "task",
         "name": name,
@@ -456,6 +456,6 @@ def _resources(gpu: dict[str, Any], *, cpu: str) -> dict[str, Any]:
 
 
 def _prepare() -> str:
-    """Return the script without its comments: dstack displays a task's commands."""
+    """Return the script without its comments, because dstack displays a task's commands."""
     lines = PREPARE.read_text().splitlines()
     return "\n".join(line for line in lines if not line.lstrip().startswith("#"))

@@ -55,7 +55,7 @@ _SCHEME = "dstack://"
 
 
 class DirectProvider(DstackProvider):
-    """Provides VMs of a dstack fleet that are idle between runs.
+    """A provider of VMs of a dstack fleet that are idle between runs.
 
     The fleet's `idle_duration` must be longer than our idle timeout.
     """
@@ -64,14 +64,14 @@ class DirectProvider(DstackProvider):
         self, settings: Settings, client: DstackClient, *, ownership: Ownership, clock: Clock | None = None
     ) -> None:
         super().__init__(settings, client, ownership=ownership, clock=clock)
-        self.toolchain = None  # each attempt names its own; there is no listener to report it
+        self.toolchain = None  # each attempt sets its own; there is no listener to report it
 
     def gpu_counts(self, gpu: str) -> tuple[int, ...]:  # noqa: ARG002 - all GPU types are alike
-        """Return one: an attempt is a run, which has the VM to itself."""
+        """Return one, because an attempt is a run, which has the whole VM."""
         return (1,)
 
     def spot_billing(self, gpu: str, gpu_count: int = 1) -> Billing | None:  # noqa: ARG002 - for all GPU types
-        """Return None: the runs of attempts would have to ask for the same kind of VM."""
+        """Return None, because the runs of attempts would have to request the same kind of VM."""
         return None
 
     def task(self, vm_id: str, gpu: str, token: str) -> dict[str, Any]:
@@ -80,16 +80,16 @@ class DirectProvider(DstackProvider):
         return attempt_task(self.settings, name=self.runs.name(vm_id), gpu=gpu, commands=["true"])
 
     def has_failed(self, snapshot: RunSnapshot) -> bool:
-        """Return whether a VM that boots will never be ready. Its run may end, the VM may not."""
+        """Return whether a booting VM will never be ready. Its run may end, but not the VM."""
         return (
             snapshot.has_ended_in_dstack if snapshot.outcome is RunOutcome.DONE else snapshot.outcome.is_final
         )
 
     async def open_tunnel(self, snapshot: RunSnapshot, *, probe: bool) -> None:
-        """Do nothing: tunnels lead to attempts, not to VMs."""
+        """Do nothing, because tunnels lead to attempts, not to VMs."""
 
     async def stop_attempts(self, snapshot: RunSnapshot) -> None:
-        """Stop the attempts on the VM: dstack does not delete a VM that is in use."""
+        """Stop the attempts on the VM, because dstack does not delete a VM that is in use."""
         for run in await self.client.runs(PREFIX):
             label = parse_run_name(run.name)
             if label is None or not label.is_attempt or label.owner not in {None, self.ownership.id}:
@@ -123,7 +123,7 @@ class DirectListeners:
     client: DstackClient
     runs: OwnedRuns
     settings: Settings
-    key_of: Callable[[str], str]  #: returns the signing key of an attempt, always the same one
+    key_of: Callable[[str], str]  #: returns the signing key of an attempt, the same one each time
 
     async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
         """Submit a run for the attempt, or re-attach to its run, and yield its events."""
@@ -134,7 +134,7 @@ class DirectListeners:
             yield event
 
     async def events(self, vm: VMInstance, attempt_id: str, after: int) -> AsyncIterator[AttemptEvent]:
-        """Re-attach: read the run's output from the beginning and yield the events after `after`."""
+        """Re-attach by reading the run's output from the beginning, and yield the events after `after`."""
         async for event in self._follow(vm, attempt_id, after=after):
             yield event
 
@@ -153,7 +153,7 @@ class DirectListeners:
                 await asyncio.sleep(pause_s)
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
-        """Return a health report if dstack has the VM and can reach it."""
+        """Return a health report if dstack knows the VM and can reach it."""
         with _dstack_errors_as_vm_errors(vm):
             await self._instance(vm)
         uptime_s = time.time() - (vm.started_at or vm.created_at)
@@ -162,7 +162,7 @@ class DirectListeners:
         )
 
     async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
-        """Return the health report: without a listener, there is no watchdog to reset."""
+        """Return the health report. Without a listener, there is no watchdog to reset."""
         return await self.health(vm)
 
     async def close(self) -> None:
@@ -187,9 +187,9 @@ class DirectListeners:
             await self.client.apply_task({**task, "instances": [selector]})
 
     async def _wait_until_idle(self, vm: VMInstance) -> DstackInstance:
-        """Return the VM's instance when dstack has finished with the previous run.
+        """Wait until dstack has finished the previous run, and return the VM's instance.
 
-        dstack needs longer for that than we need to receive the verdict.
+        dstack takes longer for that than we take to receive the verdict.
         """
         for pause_s in poll_pauses():
             instance = await self._instance(vm)
@@ -208,9 +208,9 @@ class DirectListeners:
         raise VMUnreachable(f"VM {vm.id}: dstack does not have its instance, or cannot reach it.")
 
     async def _follow(self, vm: VMInstance, attempt_id: str, *, after: int) -> AsyncIterator[AttemptEvent]:
-        """Yield events from the runner while the run is active, then from dstack's record.
+        """Yield events from the runner while the run is active, then from dstack's log.
 
-        If the run ended without a verdict, yield a terminal event for that.
+        If the run ended without a verdict, yield a terminal event that says so.
         """
         reader = SignedEventReader(self.key_of(attempt_id), attempt_id, after=after)
         with _dstack_errors_as_vm_errors(vm):
@@ -245,7 +245,7 @@ class DirectListeners:
         raise AssertionError  # the pauses never end
 
     async def _follow_live(self, attempt_id: str, reader: SignedEventReader) -> AsyncIterator[AttemptEvent]:
-        """Yield events as the run prints them. If this fails, dstack's record has them later."""
+        """Yield events as the run prints them. If this fails, they are in dstack's log later."""
         try:
             tunnel = await open_tunnel(
                 self.client, await self._run(attempt_id), port=live_logs.RUNNER_PORT, folder=self._sockets
@@ -274,7 +274,7 @@ class DirectListeners:
 
 @contextmanager
 def _dstack_errors_as_vm_errors(vm: VMInstance) -> Iterator[None]:
-    """Raise `VMUnreachable` when dstack fails: the orchestrator handles both alike."""
+    """Raise `VMUnreachable` when dstack fails, because the orchestrator handles both the same way."""
     try:
         yield
     except (VMUnreachable, UnknownAttempt):

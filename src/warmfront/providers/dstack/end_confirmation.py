@@ -1,7 +1,8 @@
-"""The end of a VM, confirmed by the cloud: its list of machines, and its record of what it ended.
+"""Confirm the end of a VM with the cloud's list of machines and its record of ended machines.
 
-dstack's word is not enough: it reports a VM as ended that the cloud refused to delete, and notices only after
-minutes that a VM has vanished, as a spot VM does. Without a key for the cloud, dstack's word is all there is.
+dstack's report is not enough: it may report a VM as ended although the cloud refused to delete it, and it
+takes minutes to notice that a VM has disappeared, such as a preempted spot VM. Without a key for the cloud,
+dstack's report is the only source.
 """
 
 from __future__ import annotations
@@ -21,39 +22,42 @@ if TYPE_CHECKING:
     from warmfront.providers.dstack.pool_mode import RunSnapshot
     from warmfront.settings import Settings
 
-#: The cloud's list is read this often while the cloud has a VM that dstack says has ended: a few seconds cost
-#: a part of a cent.
+#: The cloud's list is read this often while it contains a VM that dstack reports as ended: a few seconds cost
+#: less than a cent.
 CONFIRM_POLL_S = 5.0
-#: A list of this age will do while VMs end or do not respond: those that do so together share one.
+#: The oldest acceptable list while VMs end or do not respond, so that several such VMs share one request.
 _RECENT_S = CONFIRM_POLL_S / 2
-#: How long the list is waited for while a VM does not respond: a tunnel may have to be opened again.
+#: How long to wait for the list while a VM does not respond: a tunnel may have to be reopened.
 _QUICK_S = 5.0
-#: Otherwise a list of this age will do.
+#: The oldest acceptable list otherwise.
 _LIST_AGE_S = 120.0
 
 
 class EndConfirmation:
-    """Asks the clouds whether and when machines ended, and remembers those that vanished."""
+    """The clouds' records of whether and when machines ended, and the machines that vanished."""
 
     def __init__(self, presence: CloudPresence, settings: Settings) -> None:
         self._presence = presence
         self._settings = settings
-        self._vanished: dict[str, Absence] = {}  # by our id: VMs that ended before anyone requested it
+        self._vanished: dict[str, Absence] = {}  # by our id: VMs that ended without a request
 
     async def find_machine(self, run_name: str, machine_id: str | None) -> CloudMachine | None:
-        """Return the machine of a run in the clouds' lists; None also if there is none, or no answer."""
+        """Return the machine of a run in the clouds' lists.
+
+        None if there is none, or a cloud does not respond.
+        """
         if not await self._presence.read(_LIST_AGE_S):
             return None
         return self._presence.find(run_name, machine_id)
 
     async def machines(self) -> Mapping[str, CloudMachine]:
-        """Return the machines of all clouds by id; none if a cloud does not answer."""
+        """Return the machines of all clouds by id; empty if a cloud does not respond."""
         return self._presence.machines if await self._presence.read(_LIST_AGE_S) else {}
 
     async def vanished(self, snapshot: RunSnapshot, running: Lease) -> Lease | None:
-        """Return the ENDED lease of a VM that the list lacks, and whose run dstack counts as running.
+        """Return the ENDED lease of a VM that is not in the list although dstack counts its run as running.
 
-        Only a run that has begun counts: the list may not have a machine yet that is being created.
+        Only a run that has begun counts: a machine that is being created may not be in the list yet.
         """
         run = snapshot.run
         if snapshot.outcome is not RunOutcome.RUNNING or run.instance_id is None:
@@ -75,10 +79,10 @@ class EndConfirmation:
         )
 
     async def confirm(self, ended: Lease, snapshot: RunSnapshot | None, run_name: str) -> Lease | None:
-        """Return the lease of a VM that has ended in dstack; None while the cloud's list still has it.
+        """Return the lease of a VM that ended according to dstack; None while it is in the cloud's list.
 
         Args:
-            ended: What dstack says.
+            ended: The lease according to dstack.
             snapshot: The VM's run; None if dstack has none.
             run_name: The name of its run.
         """
@@ -91,7 +95,7 @@ class EndConfirmation:
         if not self._is_listed(snapshot):
             return ended
         vanished = self._vanished.get(ended.vm_id)
-        if vanished is not None:  # dstack's record is when it noticed
+        if vanished is not None:  # dstack recorded the time at which it noticed
             ended_at, ended_after = vanished.end(None)
         else:
             recorded_at = ended.ended_at if snapshot is not None else None
@@ -103,9 +107,9 @@ class EndConfirmation:
         return replace(ended, ended_at=ended_at, ended_after=ended_after, end_confirmed=True)
 
     async def _recorded_end(self, snapshot: RunSnapshot | None) -> float | None:
-        """Return the end of a VM by the cloud's own record, on dstack's clock; None if there is no record.
+        """Return the end of a VM from the cloud's own record, on dstack's clock; None if there is no record.
 
-        The record gives the length of the machine's life, since the clocks may differ.
+        Only the lifetime in the record is used, because the clocks may differ.
         """
         if snapshot is None or snapshot.tenancy is None or snapshot.run.instance_id is None:
             return None
@@ -115,7 +119,10 @@ class EndConfirmation:
         return snapshot.tenancy.instance.created_at + max(0.0, lifetime.ended_at - lifetime.created_at)
 
     def _is_listed(self, snapshot: RunSnapshot | None) -> bool:
-        """Return whether the cloud of a VM would be in the lists; if it is not known, all must be."""
+        """Return whether the lists cover the cloud of a VM.
+
+        If its cloud is unknown, all clouds must be covered.
+        """
         backends = set(self._settings.backends)
         if snapshot is not None and snapshot.run.backend is not None:
             backends = {snapshot.run.backend}

@@ -1,6 +1,6 @@
-"""Setting up the fleet that our VMs belong to: plan it, create it, compare it with the settings, delete it.
+"""Plan, create, verify and delete the fleet that our VMs belong to.
 
-Output to people is elsewhere (`warmfront.cli.fleet`); every error here has a hint with the next step.
+`warmfront.cli.fleet` prints the results. Every error here has a hint with the next step.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 #: Polling interval while a fleet is being deleted. dstack's own interval is 15 seconds.
 _POLL_S = 0.5
-#: How often a change is requested while dstack refuses it because it processes the fleet.
+#: How often a change is requested while dstack refuses it because it is processing the fleet.
 _APPLY_TRIES = 40
 
 
@@ -67,8 +67,8 @@ class FleetProposal:
 
     configuration: dict[str, Any]
     plan: FleetPlan
-    differences: tuple[FleetDifference, ...]  #: of the existing fleet from the settings
-    hourly_usd: Decimal  #: price of the most expensive VM that it may start
+    differences: tuple[FleetDifference, ...]  #: between the existing fleet and the settings
+    hourly_usd: Decimal  #: price of the most expensive VM that the fleet may start
     worst_case_usd_per_day: Decimal  #: all nodes, all day
 
     @property
@@ -83,12 +83,12 @@ class FleetProposal:
 
 
 async def propose(client: DstackClient, settings: Settings) -> FleetProposal:
-    """Have dstack plan the fleet; nothing is created.
+    """Have dstack plan the fleet without creating anything.
 
     Raises:
         NoBackend: The project does not have the backend.
         NoOffers: The backend offers no such VM, or none at this price.
-        BadSetting: The backend has a minimum reservation, which is not set.
+        BadSetting: The backend has a minimum reservation, but it is not set.
     """
     configuration = fleet_configuration(settings)
     await _require_backend(client, settings)
@@ -127,7 +127,7 @@ async def create(client: DstackClient, proposal: FleetProposal, settings: Settin
 
 
 async def _apply(client: DstackClient, plan: FleetPlan) -> None:
-    """Create or change the fleet. While dstack processes the fleet, it refuses: then ask again.
+    """Create or change the fleet. Retry while dstack refuses because it is processing the fleet.
 
     Raises:
         DstackRefused: The fleet has changed since it was planned, or dstack keeps refusing.
@@ -154,7 +154,7 @@ async def read_back(client: DstackClient, settings: Settings) -> DstackFleet:
 
     Raises:
         FleetNotFound: There is no such fleet.
-        FleetDiffers: It is not active, or does not match the settings.
+        FleetDiffers: The fleet is not active, or does not match the settings.
     """
     name = settings.fleet_name
     fleet = await client.fleet(name)
@@ -181,10 +181,10 @@ async def read_back(client: DstackClient, settings: Settings) -> DstackFleet:
 
 
 async def verify(client: DstackClient, settings: Settings) -> tuple[DstackFleet, FleetPlan]:
-    """Return the fleet and its plan if it matches the settings and could get a VM now.
+    """Return the fleet and its plan if it matches the settings and a VM is available.
 
     Raises:
-        WarmfrontError: It does not exist or match, or no VM is available; the type says which.
+        WarmfrontError: The fleet does not exist, does not match, or no VM is available; the type shows which.
     """
     await _require_backend(client, settings)
     minimum_reservation_s(settings)
@@ -204,7 +204,7 @@ async def delete(client: DstackClient, name: str, *, within_s: float) -> None:
 
     Raises:
         DstackRefused: Runs that are not ours are on the fleet.
-        FleetFailed: It still exists after `within_s` seconds.
+        FleetFailed: The fleet still exists after `within_s` seconds.
     """
     try:
         async with asyncio.timeout(within_s):
@@ -223,7 +223,7 @@ async def delete(client: DstackClient, name: str, *, within_s: float) -> None:
 
 
 async def _request_deletion(client: DstackClient, name: str) -> None:
-    """Request the deletion of a fleet. While dstack processes the fleet, it refuses: then do nothing.
+    """Request the deletion of a fleet. Do nothing if dstack refuses because it is processing the fleet.
 
     Raises:
         DstackRefused: Runs that are not ours are on the fleet.
@@ -240,7 +240,7 @@ async def _request_deletion(client: DstackClient, name: str) -> None:
 
 
 async def _stop_our_runs(client: DstackClient, name: str) -> None:
-    """Stop our runs on a fleet: dstack does not delete a fleet that is in use.
+    """Stop our runs on a fleet, because dstack does not delete a fleet that is in use.
 
     dstack can lose a stop request, so it is repeated until the run is stopping.
     """
@@ -291,7 +291,7 @@ def cannot_change(name: str, found: Sequence[FleetDifference]) -> FleetDiffers:
 
 
 def unavailability(plan: FleetPlan) -> FleetFailed | None:
-    """Return why none of the plan's offers is available now; None if one is."""
+    """Return why none of the plan's offers is available; None if one is."""
     reasons = {offer.availability for offer in plan.offers}
     if not reasons or any(AVAILABILITIES.get(reason, True) for reason in reasons):
         return None
@@ -302,7 +302,7 @@ def unavailability(plan: FleetPlan) -> FleetFailed | None:
             hint="Request a larger quota from the cloud, or end VMs of the account that are not used."
         )
     return NoCapacity(
-        hint="Wait: Warmfront tries again with each submission. Or add a backend to the dstack project and "
+        hint="Wait: Warmfront retries with each submission. Or add a backend to the dstack project and "
         "set AMD_BACKEND to it."
     )
 

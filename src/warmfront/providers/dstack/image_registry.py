@@ -1,7 +1,7 @@
-"""Look up the digest of a tag in a container registry, by the protocol that all registries share.
+"""Look up the digest of a tag in a container registry, with the protocol that all registries share.
 
-It asks for the manifest only, so no image is pulled and no Docker is needed. The digest is computed from what
-the registry sends; what the registry says it is must agree.
+Only the manifest is requested, so no image is pulled and Docker is not needed. The digest is computed from
+the manifest, and must match the digest that the registry states.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import httpx
 from warmfront.errors import BadSetting, InfrastructureError
 from warmfront.value_class import dataclass
 
-#: Images with several platforms, and images with one, of OCI and of Docker.
+#: The media types of images with several platforms and with one, for OCI and Docker.
 INDEX_TYPES = (
     "application/vnd.oci.image.index.v1+json",
     "application/vnd.docker.distribution.manifest.list.v2+json",
@@ -37,7 +37,7 @@ _TAG = re.compile(r"\w[\w.-]{0,127}")
 
 @dataclass(frozen=True, kw_only=True)
 class ImageReference:
-    """Where an image is: a registry, a repository in it, and a tag."""
+    """The location of an image: a registry, a repository in it, and a tag."""
 
     registry: str  #: host, with a port if it has one
     repository: str
@@ -45,10 +45,10 @@ class ImageReference:
 
     @classmethod
     def parse(cls, image: str) -> ImageReference:
-        """Parse a name as Docker does: without a registry it is on Docker Hub.
+        """Parse a name as Docker does: the default registry is Docker Hub.
 
         Raises:
-            BadSetting: It is not the name of an image with a tag.
+            BadSetting: The text is not the name of an image with a tag.
         """
         first, slash, rest = image.partition("/")
         has_registry = bool(slash) and ("." in first or ":" in first or first == "localhost")
@@ -75,8 +75,8 @@ def look_up_digest(image: str) -> str:
     """Return the digest of an image that is named by a tag.
 
     Raises:
-        BadSetting: It is not the name of an image with a tag.
-        InfrastructureError: The registry does not answer, has no such image, or none for our platform.
+        BadSetting: The text is not the name of an image with a tag.
+        InfrastructureError: The registry does not respond, has no such image, or none for our platform.
     """
     reference = ImageReference.parse(image)
     headers = {"Accept": ", ".join((*INDEX_TYPES, *MANIFEST_TYPES))}
@@ -89,25 +89,25 @@ def look_up_digest(image: str) -> str:
                 response = http.get(reference.manifest_url, headers=headers)
     except httpx.HTTPError as error:
         raise InfrastructureError(
-            f"The registry {reference.registry} does not answer: {type(error).__name__}: {error}.",
+            f"The registry {reference.registry} does not respond: {type(error).__name__}: {error}.",
             hint="Check the name in deploy/images.toml and the network; HTTPS_PROXY sets a proxy.",
         ) from None
     if response.status_code != httpx.codes.OK:
         raise InfrastructureError(
-            f"The registry {reference.registry} has no {image} for us: status {response.status_code}.",
+            f"The registry {reference.registry} did not return {image}: status {response.status_code}.",
             hint=_hint(response.status_code),
         )
     return _digest(response, image)
 
 
 def _token(http: httpx.Client, challenge: str, image: str) -> str:
-    """Get the token that the registry asks for; a public image needs no account."""
+    """Get the token that the registry requires; a public image needs no account."""
     scheme, _, rest = challenge.partition(" ")
     fields = dict(re.findall(r'(\w+)="([^"]*)"', rest))
     realm = fields.pop("realm", "")
     if scheme.lower() != "bearer" or not realm.startswith(("https://", "http://127.", "http://localhost")):
         raise InfrastructureError(
-            f"The registry of {image} wants credentials of an unknown kind: {challenge[:100]!r}.",
+            f"The registry of {image} requires an unknown kind of credentials: {challenge[:100]!r}.",
             hint="Base images must be public; use a registry that offers them without a password.",
         )
     answer = http.get(realm, params=fields)
@@ -118,19 +118,21 @@ def _token(http: httpx.Client, challenge: str, image: str) -> str:
         token = None
     if answer.status_code != httpx.codes.OK or not isinstance(token, str):
         raise InfrastructureError(
-            f"The registry of {image} gives no token: status {answer.status_code}.",
+            f"The registry of {image} did not return a token: status {answer.status_code}.",
             hint=_hint(answer.status_code),
         )
     return token
 
 
 def _digest(response: httpx.Response, image: str) -> str:
-    """Return the digest of the manifest, after a check that it is one for our platform."""
+    """Check that the manifest is for our platform, and return its digest."""
     content = response.content
     digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
     stated = response.headers.get("Docker-Content-Digest", digest)
     if stated != digest:
-        raise InfrastructureError(f"The registry sent another manifest of {image} than it says: {stated}.")
+        raise InfrastructureError(
+            f"The registry sent a manifest of {image} that does not match its stated digest {stated}."
+        )
     try:
         manifest: dict[str, Any] = json.loads(content)
         kind = manifest.get("mediaType") or response.headers.get("Content-Type", "")
@@ -138,7 +140,7 @@ def _digest(response: httpx.Response, image: str) -> str:
     except (ValueError, AttributeError, TypeError):
         raise InfrastructureError(f"The registry sent no manifest of {image}.") from None
     if kind not in {*INDEX_TYPES, *MANIFEST_TYPES}:
-        raise InfrastructureError(f"The registry sent no manifest of {image}, but {kind[:100]!r}.")
+        raise InfrastructureError(f"The registry sent {kind[:100]!r} instead of a manifest of {image}.")
     if kind in INDEX_TYPES and not any(PLATFORM.items() <= platform.items() for platform in platforms):
         raise InfrastructureError(
             f"{image} has no image for linux/amd64.", hint="Choose another tag in deploy/images.toml."
@@ -148,5 +150,5 @@ def _digest(response: httpx.Response, image: str) -> str:
 
 def _hint(status: int) -> str:
     if status == httpx.codes.TOO_MANY_REQUESTS:
-        return "The registry limits requests without an account: try again later."
+        return "The registry limits requests without an account. Retry later."
     return "Check the name and the tag in deploy/images.toml; base images must be public."

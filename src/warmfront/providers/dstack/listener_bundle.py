@@ -1,9 +1,9 @@
-"""The listener bundle: the part of this package that judges, in a folder that dstack uploads to the VM.
+"""The listener bundle: a folder with the part of this package that judges, which dstack uploads to the VM.
 
-The listener therefore always has the control plane's version, whatever image it runs in, and knows the
-operator's own problems. The bundle contains no secret and no setting.
+So the listener always has the control plane's version, whatever image it runs in, and the operator's own
+problems. The bundle contains no secrets and no settings.
 
-dstack limits the size of what a task uploads, and does not compress it. So the files are uploaded as one
+dstack limits the size of a task's files, and does not compress them. So the files are uploaded as one
 compressed archive, which `prepare.sh` unpacks on the VM.
 """
 
@@ -24,14 +24,14 @@ from warmfront.problems import registry
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-#: The packages that the listener imports. All top-level modules go along: they are small, and which of them
-#: these packages import changes often.
+#: The packages that the listener imports. All top-level modules are included too: they are small, and which
+#: of them are imported changes often.
 _PACKAGES = ("hip", "judge", "listener", "problems", "sandbox")
 #: The parts of those packages that only the control plane uses.
 _EXCLUDED = ("hip/xray", "listener/client.py")
 #: dstack's limit for one entry of a task's `files`, as a tar archive.
 MAX_BYTES = 2 << 20
-#: What a tar archive of the upload has besides the files: headers, and padding to the end of its record.
+#: The overhead of a tar archive: headers, and padding to the end of its record.
 _TAR_OVERHEAD_BYTES = 20 << 10
 
 #: The bundle's name on the VM, relative to the directory in which a task's commands run. Python can execute
@@ -45,11 +45,11 @@ ARCHIVE = "package.tar.gz"
 #: Subdirectory with the operator's own problems.
 _PROBLEMS = "problems"
 
-#: Where an image has the bundle that it was built with, named after its files.
+#: Where an image contains the bundle that it was built with, named after its files.
 IMAGE_FOLDER = "/opt/warmfront-image"
 
-#: If the image has the same bundle, that one is used: its bytecode exists already. Otherwise it is the copy
-#: that the VM's host has too, if there is one: boxes see only what the image or the host has.
+#: If the image contains the same bundle, that one is used, because its bytecode already exists. Otherwise the
+#: copy on the VM's host is used, if there is one: boxes can only access files of the image or the host.
 _START = f"""\
 import os, runpy, sys
 
@@ -65,10 +65,10 @@ _PACKAGE = Path(warmfront.__file__).parent
 
 
 def pack(cache_dir: Path, *, with_problems: bool = True) -> Path:
-    """Return the bundle for the sources as they are now; it is built once per state of the sources.
+    """Return the bundle for the current sources, and build it if they have changed.
 
     Args:
-        cache_dir: Where bundles are kept.
+        cache_dir: The directory for bundles.
         with_problems: Whether to add the operator's own problems.
     """
     files = dict(sorted(_files()))
@@ -80,7 +80,7 @@ def pack(cache_dir: Path, *, with_problems: bool = True) -> Path:
 
 
 def pack_for_upload(cache_dir: Path) -> Path:
-    """Return the bundle as dstack uploads it: the listener's start, and the rest as a compressed archive.
+    """Return the bundle for upload: the listener's start file, and the rest as a compressed archive.
 
     Raises:
         InfrastructureError: The bundle is larger than dstack accepts.
@@ -99,7 +99,7 @@ def pack_for_upload(cache_dir: Path) -> Path:
 
 
 def upload_bytes(upload: Path) -> int:
-    """Return the size that dstack's archive of the upload has at most."""
+    """Return the maximum size of dstack's archive of the upload."""
     return sum(path.stat().st_size for path in upload.iterdir()) + _TAR_OVERHEAD_BYTES
 
 
@@ -118,7 +118,7 @@ def _files() -> Iterator[tuple[str, Path]]:
 
 
 def _without_problems(files: Mapping[str, Path]) -> dict[str, Path]:
-    """Return the files that an image has, which knows no problems of an operator."""
+    """Return the files for an image, which has no operator's problems."""
     return {inside: path for inside, path in files.items() if not inside.startswith(f"{_PROBLEMS}/")}
 
 
@@ -139,7 +139,7 @@ def _copy(files: Mapping[str, Path], draft: Path) -> None:
 
 
 def _compress(packed: Path, draft: Path) -> None:
-    """Write the upload. The same bundle gives the same bytes, which dstack then uploads only once."""
+    """Write the upload. The same bundle gives the same bytes, so dstack uploads it only once."""
     shutil.copyfile(packed / "__main__.py", draft / "__main__.py")
     with (
         (draft / ARCHIVE).open("wb") as file,
@@ -160,7 +160,7 @@ def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def _build(packed: Path, fill: Callable[[Path], None]) -> None:
-    """Build a folder atomically: two processes may do it at the same time."""
+    """Build a folder atomically, because two processes may build it at the same time."""
     packed.parent.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=".listener-", dir=packed.parent))
     try:

@@ -1,7 +1,7 @@
-"""A run's output, live: read from dstack's runner on the VM, through a tunnel.
+"""Read a run's output live from dstack's runner on the VM, through a tunnel.
 
-dstack's own record of the output is ten seconds behind. The live stream is best effort and can end at any
-moment; the record has everything.
+dstack's own log of the output is ten seconds behind, but complete. The live stream is best effort and can end
+at any time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Which dstack runs and instances are ours, when several services share a project or even a fleet.
+"""Find out which dstack runs and instances are ours, if several services share a project or a fleet.
 
-The name of a run has the owner id of its service. A run is ours if it has our id and is on our fleet, or if
-our records have its VM: it was then leased before runs had owner ids, or on another fleet. All others are
-foreign: they are reported, and nothing else is done with them.
+The name of a run contains the owner id of its service. A run is ours if it has our id and is on our fleet, or
+if our records have its VM because it was leased before runs had owner ids, or on another fleet. All other
+runs are foreign: they are reported and never touched.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class OwnedRuns:
-    """Finds the runs of our VMs, and tells them from foreign ones."""
+    """The runs of our VMs, as opposed to foreign ones."""
 
     def __init__(self, client: DstackClient, ownership: Ownership, fleet: str) -> None:
         self._client = client
@@ -30,7 +30,7 @@ class OwnedRuns:
         self._unlabelled: set[str] = set()  # our ids whose runs are older than owner ids
 
     def name(self, our_id: str) -> str:
-        """Return the name of the run of one of our VMs or attempts, which dstack may not have yet."""
+        """Return the run name of one of our VMs or attempts. The run may not exist yet."""
         return run_name(our_id, None if our_id in self._unlabelled else self._ownership.id)
 
     async def find(self, our_id: str) -> DstackRun | None:

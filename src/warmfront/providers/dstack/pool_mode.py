@@ -1,7 +1,7 @@
 """Pool mode: a VM is a long-running worker task on a fleet, reached through an SSH tunnel.
 
 The run is named after our VM id, so it can be found again and is never created twice. Billed intervals come
-from dstack's record of the instance; the cost that dstack reports for a run is not used.
+from dstack's record of the instance, not from the cost that dstack reports for a run.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
 FIRST_POLL_S = 0.2
 _MAX_POLL_S = 1.0
 _POLL_BACKOFF = 1.5
-#: Phases that end at any moment with a listener that runs: pauses stay short, because its submission waits.
+#: Phases that may end at any moment with a running listener. Pauses stay short, because a submission waits.
 _SHORT_PHASES = (Phase.PULLING, Phase.STARTING)
-#: About how long a VM of AMD Developer Cloud boots, installs Docker and pulls the image.
+#: About how long a VM of AMD Developer Cloud takes to boot, install Docker and pull the image.
 _TYPICAL_BOOT_S = 300.0
-#: How often a run that dstack failed by mistake is submitted again at most.
+#: The most times that a run which dstack failed by mistake is submitted again.
 _MAX_RESUBMISSIONS = 5
 
 _PHASES = {
@@ -69,31 +69,31 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class RunSnapshot:
-    """A VM's run and tenancy, as dstack reported them at one moment."""
+    """A VM's run and tenancy, as dstack reported them at one time."""
 
     run: DstackRun
     outcome: RunOutcome
     tenancy: Tenancy | None
-    machine: CloudMachine | None = None  #: what the cloud still has, although dstack says that it ended
+    machine: CloudMachine | None = None  #: the machine, if the cloud still has it after its end in dstack
 
     @property
     def has_ended_in_dstack(self) -> bool:
-        """Whether the run has ended, and its tenancy too: the VM has ended or belongs to another run."""
+        """Whether the run and its tenancy have ended: the VM has ended or belongs to another run."""
         return self.outcome.is_final and (self.tenancy is None or self.tenancy.ended_at is not None)
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has ended in dstack, and the cloud's list has it no longer, if there is one."""
+        """Whether it has ended in dstack, and is no longer in the cloud's list, if there is one."""
         return self.has_ended_in_dstack and self.machine is None
 
     @property
     def is_handed_over(self) -> bool:
-        """Whether another run has the instance now."""
+        """Whether another run now has the instance."""
         return self.tenancy is not None and self.tenancy.handed_over
 
 
 class DstackProvider:
-    """Provides VMs of a dstack fleet."""
+    """A provider of VMs of a dstack fleet."""
 
     name = "dstack"
     simulated = False
@@ -116,7 +116,7 @@ class DstackProvider:
         self._tunnels = ListenerTunnels(client, settings.data_dir / "tunnels")
         self._applying: dict[str, asyncio.Task[None]] = {}
         self._spot_vms: set[str] = set()
-        self._gpu_counts: dict[str, int] = {}  # of VMs that were requested by this process
+        self._gpu_counts: dict[str, int] = {}  # for VMs that this process requested
         self._price_checked: set[str] = set()
         self._resubmitted: Counter[str] = Counter()
 
@@ -125,27 +125,27 @@ class DstackProvider:
         return self.settings.gpu_counts
 
     def billing(self, gpu: str, gpu_count: int = 1) -> Billing:
-        """Return the rate of such a VM, by the second, with the minimum reservation that is set."""
+        """Return the rate of such a VM, billed by the second, with the configured minimum reservation."""
         return Billing(
             rate_usd_per_h=self.settings.vm_rate_usd_per_h(gpu, gpu_count),
             minimum_s=float(minimum_reservation_s(self.settings)),
         )
 
     def spot_billing(self, gpu: str, gpu_count: int = 1) -> Billing | None:
-        """Return the rate of a spot VM by AMD_SPOT_PRICE_RATIO; None if there are none."""
+        """Return the billing model of a spot VM, from AMD_SPOT_PRICE_RATIO; None if there are none."""
         rate = spot_rate_usd_per_h(self.settings, gpu, gpu_count)
         return None if rate is None else replace(self.billing(gpu, gpu_count), rate_usd_per_h=rate)
 
     def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - known for the MI300X only
-        """Return the provisioning time that AMD Developer Cloud is known for."""
+        """Return the typical provisioning time of AMD Developer Cloud."""
         return _TYPICAL_BOOT_S
 
     def slots(self, gpu: str, gpu_count: int = 1) -> int:  # noqa: ARG002 - all GPU types are alike
-        """Return one per GPU: a second attempt on it would disturb the timing of the first."""
+        """Return one per GPU, because a second attempt would disturb the timing of the first."""
         return gpu_count
 
     async def check_ready(self, gpu: str) -> None:  # noqa: ARG002 - one fleet has all GPU types
-        """Check the server, the fleet and ssh; the cloud is not asked."""
+        """Check the server, the fleet and SSH, without calling the cloud."""
         await boot_errors.check_ready(self.client, self.settings)
 
     async def provision(
@@ -185,7 +185,7 @@ class DstackProvider:
     async def release(self, vm_id: str) -> Lease:
         """Stop the run, delete its VM from the fleet, and return when dstack has recorded the VM's end.
 
-        With a key for the cloud's list, return only when the cloud has the VM no longer.
+        With a key for the cloud's list, return only when the cloud no longer has the VM.
         """
         await self._wait_for_apply(vm_id)
         await self._tunnels.close(self.runs.name(vm_id))
@@ -205,7 +205,7 @@ class DstackProvider:
         """Return the VM's current lease.
 
         Callers use this when a VM does not respond, so the tunnel is probed and reopened if it is broken.
-        A VM that the cloud's list no longer has ended by itself, which dstack notices minutes later.
+        A VM that is no longer in the cloud's list has ended on its own, which dstack notices minutes later.
         """
         snapshot = await self._snapshot(vm_id)
         if snapshot is None:
@@ -220,7 +220,7 @@ class DstackProvider:
     async def leases(self) -> list[Lease]:
         """Return the VMs of our active runs, and the fleet's VMs that our runs used last.
 
-        The VMs of others are then in `foreign_vms`.
+        This also updates `foreign_vms`.
         """
         active = await self.client.runs(PREFIX)
         instances = [
@@ -261,16 +261,16 @@ class DstackProvider:
         )
 
     def has_failed(self, snapshot: RunSnapshot) -> bool:
-        """Return whether a VM that boots will never be ready. A stopping run has no reason yet."""
+        """Return whether a booting VM will never be ready. A stopping run has no reason yet."""
         return snapshot.outcome.is_final
 
     async def open_tunnel(self, snapshot: RunSnapshot, *, probe: bool) -> None:
-        """Open the tunnel to the VM's listener if it runs; with `probe`, check an open tunnel."""
+        """Open the tunnel to the VM's listener if it is running; with `probe`, check an open tunnel."""
         if snapshot.outcome is RunOutcome.RUNNING:
             await self._tunnels.open(snapshot.run, probe=probe)
 
     async def stop_attempts(self, snapshot: RunSnapshot) -> None:
-        """Stop the VM's other runs; in pool mode it has none."""
+        """Do nothing, because in pool mode a VM has no other runs."""
 
     def lease(self, vm_id: str, snapshot: RunSnapshot) -> Lease:
         """Convert a snapshot to a lease."""
@@ -293,7 +293,7 @@ class DstackProvider:
         address = None
         if snapshot.outcome is RunOutcome.RUNNING:
             address = self._tunnels.known_address(snapshot.run.name)
-        # A VM whose run has ended is idle, and billed, until it is deleted: that counts as STARTING.
+        # A VM whose run has ended is idle and billed until it is deleted. That counts as STARTING.
         phase = Phase.READY if address else _PHASES.get(snapshot.outcome, Phase.STARTING)
         return Lease(
             vm_id=vm_id,
@@ -313,7 +313,7 @@ class DstackProvider:
         return self.lease(vm_id, snapshot)
 
     async def _poll_boot(self, vm_id: str, gpu: str, token: str, latest: Lease | None) -> Lease:
-        """Return the current lease of a VM that boots; submit its run if dstack does not have it."""
+        """Return the current lease of a booting VM; submit its run if dstack does not have it."""
         snapshot = await self._snapshot(vm_id)
         if snapshot is None:
             foreign = await self._idle_foreign_vm()
@@ -337,7 +337,7 @@ class DstackProvider:
         return self.lease(vm_id, snapshot)
 
     async def _may_submit_again(self, vm_id: str, snapshot: RunSnapshot) -> bool:
-        """Return whether dstack failed a run without a VM by mistake, and not too often already."""
+        """Return whether dstack failed a run without a VM by mistake, and retries remain."""
         if self._resubmitted[vm_id] >= _MAX_RESUBMISSIONS:
             return False
         run, outcome = snapshot.run, snapshot.outcome
@@ -357,7 +357,7 @@ class DstackProvider:
         return None
 
     async def _apply(self, vm_id: str, gpu: str, token: str) -> None:
-        """Submit the run. Concurrent calls share one request, which also survives their cancellation."""
+        """Submit the run. Concurrent calls share one request, which continues if they are cancelled."""
         applying = self._applying.get(vm_id)
         if applying is None:
             applying = self._applying[vm_id] = asyncio.create_task(self._apply_task(vm_id, gpu, token))
@@ -373,7 +373,7 @@ class DstackProvider:
         await self.client.apply_task(on_market(self.settings, task, gpu, gpu_count, spot=spot))
 
     async def _wait_for_apply(self, vm_id: str) -> None:
-        """Wait for a submit request that is still in progress: releasing before it would miss the run."""
+        """Wait for a submit request that is in progress, because an earlier release would miss the run."""
         applying = self._applying.pop(vm_id, None)
         if applying is not None:
             await asyncio.wait([applying])
@@ -420,7 +420,7 @@ class DstackProvider:
         return {label.our_id for label in labels if label is not None}
 
     async def _confirm_end(self, vm_id: str, snapshot: RunSnapshot | None) -> Lease | None:
-        """Return the lease of a VM that dstack says has ended; None while the cloud's list still has it."""
+        """Return the lease of a VM that ended according to dstack; None while it is in the cloud's list."""
         if snapshot is None:
             detail = "dstack has no run of this VM."
             ended = Lease(vm_id=vm_id, phase=Phase.ENDED, ended_at=self._now(), detail=detail)
@@ -431,9 +431,10 @@ class DstackProvider:
         return await self._ends.confirm(ended, snapshot, snapshot.run.name)
 
     async def _advance_release(self, snapshot: RunSnapshot) -> None:
-        """Take the next step of a release: stop the run; then delete its VM.
+        """Take the next step of a release: stop the run, then delete its VM.
 
-        The run is not aborted: dstack would then not signal the worker, and wait half a minute for output.
+        The run is not aborted, because dstack would not signal the worker, and would wait half a minute for
+        output.
         """
         if not snapshot.outcome.is_final:
             if snapshot.outcome is not RunOutcome.STOPPING:
@@ -466,7 +467,7 @@ class DstackProvider:
 
 
 def poll_pauses(*, backs_off: bool = True) -> Iterator[float]:
-    """Yield the pauses between polls: exponential backoff up to a maximum, or always the shortest one."""
+    """Yield the pauses between polls: exponential backoff up to a maximum, or always the shortest pause."""
     pause_s = FIRST_POLL_S
     while True:
         yield pause_s

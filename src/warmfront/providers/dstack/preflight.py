@@ -1,4 +1,4 @@
-"""Check everything that a VM needs before the first one is requested, and say what only a VM can show."""
+"""Check everything that a VM needs before the first one is requested, and list what cannot be checked."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def run_preflight(settings: Settings) -> list[PreflightCheck]:
 
 
 def what_is_unknown(settings: Settings, plan: FleetPlan) -> list[str]:
-    """Return what a plan cannot show, so that the first VM may still fail."""
+    """Return what the checks cannot show: reasons for which the first VM may still fail."""
     if any(offer.availability == "available" for offer in plan.offers):
         return list(UNKNOWN)
     return [_NO_AVAILABILITY.format(backend=settings.backend), *UNKNOWN]

@@ -1,6 +1,6 @@
-"""dstack's resources (instances, fleets, offers, runs) as our own values, copied from its models.
+"""dstack's resources (instances, fleets, offers, runs), copied from its models into our own values.
 
-Nothing here calls the server. Statuses are dstack's own strings, the `.value` of its enums.
+This module does not call the server. Statuses are dstack's own strings, the `.value` of its enums.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class DstackFleet:
     status: str  #: active, terminating, terminated, …
     status_message: str | None
     created_at: float
-    min_nodes: int | None  #: None: an SSH fleet, which we never create
-    max_nodes: int | None  #: None: no limit
-    idle_s: int | None  #: None: dstack's default; -1: never
+    min_nodes: int | None  #: None for an SSH fleet, which we never create
+    max_nodes: int | None  #: None for no limit
+    idle_s: int | None  #: None for dstack's default, -1 for never
     spot_policy: str | None
     backends: tuple[str, ...]
     max_price_usd_per_h: Decimal | None
@@ -87,7 +87,7 @@ class FleetPlan:
 
     offers: tuple[Offer, ...]
     total_offers: int
-    max_price_usd_per_h: Decimal | None  #: over all offers, including those that are not listed
+    max_price_usd_per_h: Decimal | None  #: the maximum of all offers, including those not listed
     current: DstackFleet | None  #: the existing fleet with this name
     model: Any  #: dstack's own plan object, needed to apply it
 
@@ -104,9 +104,9 @@ class DstackRun:
     error: str | None
     fleet: str | None
     submitted_at: float
-    cost_usd: Decimal  #: excludes the VM's idle time, so only for comparison
+    cost_usd: Decimal  #: for comparison only: it excludes the VM's idle time
     gpu: str | None = None  #: the GPU type that the run requests
-    gpu_count: int | None = None  #: how many of them
+    gpu_count: int | None = None  #: the number of GPUs
     fleets: tuple[str, ...] = ()  #: the fleets that the run may be on
 
     job_status: str | None = None
@@ -119,8 +119,8 @@ class DstackRun:
     hostname: str | None = None
     backend: str | None = None
     price_usd_per_h: Decimal | None = None
-    ssh_hops: tuple[SSHHop, ...] = ()  #: SSH servers to the network of the run; empty: it has no VM yet
-    ssh_public_key: str | None = None  #: the key that they accept
+    ssh_hops: tuple[SSHHop, ...] = ()  #: SSH servers to the run's network; empty if it has no VM yet
+    ssh_public_key: str | None = None  #: the key that the SSH servers accept
 
     @property
     def machine_id(self) -> str | None:
@@ -218,8 +218,8 @@ def run_from(model: Any) -> DstackRun:
 def _ssh_hops(job: Any, vm: Any) -> tuple[SSHHop, ...]:
     """Return the SSH servers to a job's network, as dstack's own client would use them.
 
-    They are: dstack's SSH proxy, if the server has one; otherwise a jump host of the fleet, the VM, and the
-    container, which is only needed if it does not share the VM's network.
+    These are dstack's SSH proxy, if the server has one; otherwise a jump host of the fleet, the VM, and the
+    container. The container is only needed if it does not share the VM's network.
     """
     info = getattr(job, "job_connection_info", None)
     if info is not None and info.sshproxy_hostname is not None:

@@ -1,7 +1,7 @@
 """The outcome of a dstack run: tables from dstack's statuses and termination reasons to `RunOutcome`.
 
-The tables cover every value of dstack's enums and use structured fields only, never message texts. What to do
-about an outcome is decided by the provider.
+The tables cover every value of dstack's enums and use structured fields only, never message texts. The
+provider decides how to react to an outcome.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class RunOutcome(StrEnum):
-    """The state of a run that is under way, or how it ended."""
+    """The state of a run in progress, or how it ended."""
 
-    QUEUED = "queued"  #: dstack looks for a VM, or waits for a retry
-    BOOTING = "booting"  #: its VM boots
-    PULLING = "pulling"  #: the VM pulls the image
-    RUNNING = "running"  #: its command runs
+    QUEUED = "queued"  #: dstack is looking for a VM, or waiting for a retry
+    BOOTING = "booting"  #: its VM is booting
+    PULLING = "pulling"  #: the VM is pulling the image
+    RUNNING = "running"  #: its command is running
     STOPPING = "stopping"  #: it is being terminated
 
     DONE = "done"  #: the command exited with 0
@@ -55,7 +55,7 @@ _UNDER_WAY = frozenset(
     {RunOutcome.QUEUED, RunOutcome.BOOTING, RunOutcome.PULLING, RunOutcome.RUNNING, RunOutcome.STOPPING}
 )
 
-#: Every RunStatus. None: the job status or the termination reason decides.
+#: Every RunStatus. With None, the job status or the termination reason decides.
 RUN_STATUSES: dict[str, RunOutcome | None] = {
     "pending": RunOutcome.QUEUED,
     "submitted": RunOutcome.QUEUED,
@@ -126,7 +126,7 @@ INSTANCE_STATUSES: dict[str, bool] = {
     "terminated": False,
 }
 
-#: Every InstanceTerminationReason, as text for people.
+#: Every InstanceTerminationReason, as text for display.
 INSTANCE_REASONS: dict[str, str] = {
     "terminated_by_user": "it was deleted",
     "idle_timeout": "it was idle for the fleet's idle_duration",
@@ -158,8 +158,8 @@ def outcome(
 ) -> RunOutcome:
     """Return the outcome for these values of dstack.
 
-    `termination_reason` is the job's, or the run's if the job has none. A value that dstack does not have
-    today results in BROKEN, never in success.
+    `termination_reason` is the job's, or the run's if the job has none. An unknown value results in BROKEN,
+    never in success.
     """
     if run_status not in RUN_STATUSES:
         return RunOutcome.BROKEN
@@ -184,7 +184,7 @@ def outcome_of(run: DstackRun) -> RunOutcome:
 
 
 def why_no_capacity(fleet: DstackFleet | None, plan: FleetPlan | None = None) -> RunOutcome:
-    """Return the cause of a no-capacity failure: dstack reports four causes as one, so inspect the fleet.
+    """Return the cause of a no-capacity failure from the fleet, because dstack reports four causes as one.
 
     `plan` is dstack's plan for the fleet; without it, NO_OFFERS cannot be distinguished from NO_CAPACITY.
     """

@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 MIN_VERSION = (0, 22)
 _CHECKOUT = Path(__file__).parents[4]
 
-#: For connecting, and for each response.
+#: Timeouts for connecting, and for each response.
 _HTTP_TIMEOUTS_S = (5.0, 50.0)
 _MAX_LOG_PAGES = 1000
 #: Entries per page of a listing; dstack allows at most 100 runs.
@@ -78,7 +78,7 @@ class DstackSession:
             if "missing" in default:
                 return default["missing"]
             raise DstackRefused(
-                _sentence(error), hint="Check the name against what the project contains."
+                _sentence(error), hint="Check the name: the project does not contain it."
             ) from None
         except (errors.BackendNotAvailable, errors.BackendInvalidCredentialsError) as error:
             raise NoBackend(
@@ -112,7 +112,7 @@ class DstackSession:
         return api
 
     def _check_status(self, response: Any, **_: object) -> None:
-        """Raise an error per HTTP status: dstack's client raises the same one for all."""
+        """Raise a specific error for an HTTP status, because dstack's client raises the same one for all."""
         if response.status_code in {401, 403, 404} or response.status_code >= 500:
             response.close()  # the body stays unread, which would keep the connection open
         if response.status_code in {401, 403}:
@@ -140,7 +140,7 @@ def open_session(settings: Settings, *, must_respond: bool = True) -> DstackSess
 
     Raises:
         DstackMissing: dstack's client is not installed, or is too old.
-        BadSetting: Server, token or project are not set.
+        BadSetting: The server, token or project is not set.
         DstackUnreachable: The server does not respond.
         DstackDenied: The token is wrong or has no access to the project.
     """
@@ -163,14 +163,14 @@ def open_session(settings: Settings, *, must_respond: bool = True) -> DstackSess
 
 
 def server_version(api: Any) -> str:
-    """Return the version of the server; empty for one that was built from its sources."""
+    """Return the version of the server; empty if it was built from source."""
     response = api._request("/api/server/get_info")  # noqa: SLF001 - there is no other way
     return str(response.json().get("server_version") or "")
 
 
 def check_installed() -> None:
     """Raise `DstackMissing` unless dstack's client is installed and new enough."""
-    # On import, dstack requires git, which only its repositories need. We use none.
+    # On import, dstack requires git, which it needs only for repositories. We use none.
     os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
     try:
         version = importlib.metadata.version("dstack")
@@ -302,7 +302,7 @@ def user_keys(api: Any) -> tuple[str, str]:
 
 
 def read_logs(api: Any, *, project: str, name: str) -> bytes:
-    """Return the output of a run's latest job, as far as dstack has recorded it."""
+    """Return the output of a run's latest job that dstack has recorded so far."""
     from dstack._internal.server.schemas.logs import PollLogsRequest
 
     job = api.runs.get(project, name).latest_job_submission
@@ -329,7 +329,7 @@ def _client(api: Any, project: str) -> Any:
 
 
 def _configured_session(settings: Settings) -> DstackSession:
-    """Return the session for our settings; dstack's own configuration file provides what they leave unset."""
+    """Return the session for our settings; unset values come from dstack's own configuration file."""
     url, token, project = settings.dstack_url, settings.dstack_token, settings.dstack_project
     if not (url and token and project):
         from dstack._internal.core.services.configs import ConfigManager

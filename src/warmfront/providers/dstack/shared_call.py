@@ -1,4 +1,4 @@
-"""One request for many callers: listings of a dstack server that all VMs poll at the same time."""
+"""Share one request between many callers, for listings of a dstack server that all VMs poll."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ T = TypeVar("T")
 
 
 class SharedCall(Generic[T]):
-    """Calls a function for all callers that wait, one call at a time.
+    """A function call that is shared by all waiting callers, one call at a time.
 
-    Each caller gets a result that was requested after it asked, as if it had made the call itself. Between
-    two calls there is a pause as long as the first of them took, so that a slow server is not kept busy.
+    Each caller gets the result of a call that began after its own request, as if it had made the call itself.
+    After each call there is a pause as long as the call took, so that a slow server is not overloaded.
     """
 
     def __init__(self, function: Callable[[], Awaitable[T]]) -> None:

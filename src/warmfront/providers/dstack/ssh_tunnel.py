@@ -1,7 +1,7 @@
 """A tunnel to one port of a run: one SSH connection of this process, and a UNIX socket in front of it.
 
 All requests to a VM share its connection. Only the user of this process can connect to the socket. This
-module knows neither dstack nor what is sent through the tunnel.
+module does not depend on dstack or on the traffic in the tunnel.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from warmfront.value_class import dataclass
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: For connecting to one SSH server, and for authenticating there.
+#: Timeouts for connecting to an SSH server, and for authenticating.
 _CONNECT_TIMEOUT_S, _LOGIN_TIMEOUT_S = 10.0, 20.0
 #: A connection without a response to this many keep-alive messages is closed.
 _KEEPALIVE_S, _KEEPALIVES = 20.0, 3
@@ -31,8 +31,8 @@ class SSHHop:
     host: str
     port: int
     user: str
-    #: Whether the key of dstack's user is accepted, and the host key is unknown, because the VM is new. For a
-    #: jump host of the operator, ssh's own configuration, keys and known hosts apply.
+    #: Whether to use the key of dstack's user and accept any host key, because the VM is new. For a jump host
+    #: of the operator, ssh's own configuration, keys and known hosts apply.
     is_dstack_host: bool = True
 
 
@@ -60,7 +60,7 @@ class SSHTunnel:
 
     @property
     def is_open(self) -> bool:
-        """Whether all connections are open and the socket is still ours; says nothing about the VM."""
+        """Whether all connections are open and the socket is still ours. The VM itself is not checked."""
         return self._owns_socket() and not any(connection.is_closed() for connection in self._connections)
 
     def close(self) -> None:
@@ -72,14 +72,14 @@ class SSHTunnel:
             connection.abort()
 
     def _owns_socket(self) -> bool:
-        """Return whether the socket is ours: a later process may have replaced it."""
+        """Return whether the socket is still ours. A later process may have replaced it."""
         with suppress(OSError):
             return self.socket.stat().st_ino == self._inode
         return False
 
 
 async def open_ssh_tunnel(route: SSHRoute, *, port: int, socket: Path) -> SSHTunnel:
-    """Connect and forward the socket to a port of the run. A socket that exists is replaced.
+    """Connect, and forward the socket to a port of the run. An existing socket is replaced.
 
     Raises:
         DstackFailed: A server does not respond or rejects the key, or the socket cannot be created.

@@ -1,7 +1,7 @@
-"""Tenancies: which dstack instance a run is on, and which part of the instance's time is billed to the run.
+"""Tenancies: the dstack instance of a run, and the part of the instance's time that is billed to the run.
 
-dstack may put a run on an instance that an earlier run left, so one instance's bill can belong to several
-leases. The tenancies of an instance divide its billed time without gaps. This module only reads.
+dstack may reuse the instance of an earlier run, so one instance's bill can belong to several leases. The
+tenancies of an instance divide its billed time without gaps. This module only reads.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Tenancy:
 
 
 class TenancyIndex:
-    """Finds the tenancies of runs, and caches which instance a run is on: that never changes."""
+    """The tenancies of runs, with a cache of each run's instance, which never changes."""
 
     def __init__(self, client: DstackClient) -> None:
         self._client = client
@@ -48,18 +48,18 @@ class TenancyIndex:
         if instance is None:
             return None
         if not has_ended and instance.created_at >= run.submitted_at:
-            return divide(instance, run.name, [])  # created for this run, which is still on it
+            return divide(instance, run.name, [])  # created for this run, and still used by it
         return divide(instance, run.name, await self._tenant_assignments(instance_id))
 
     async def last_tenant(self, instance: DstackInstance) -> str | None:
-        """Return the name of the run that is on this instance, or was last; None if there was none."""
+        """Return the name of the current or last run on this instance; None if there was none."""
         assignments = await self._tenant_assignments(instance.id)
         return max(assignments, key=attrgetter("at")).run if assignments else None
 
     async def last_tenants(
         self, instances: Sequence[DstackInstance], active: Sequence[DstackRun]
     ) -> dict[DstackInstance, str]:
-        """Return the names of the runs that are on these instances, or were last, where there was one.
+        """Return the names of the current or last runs on these instances, where there was one.
 
         Instances are not looked up if one of the active runs is known to be on them.
         """
@@ -72,7 +72,7 @@ class TenancyIndex:
         return {instance: name for instance, name in tenants.items() if name is not None}
 
     async def _tenant_assignments(self, instance_id: str) -> list[InstanceAssignment]:
-        """Return the assignments of tenants: of all runs, also of other services, except for attempts."""
+        """Return the assignments of tenants: all runs, including those of other services, except attempts."""
         assignments = await self._client.assignments(instance=instance_id)
         return [assignment for assignment in assignments if not _is_attempt(assignment.run)]
 
@@ -86,7 +86,7 @@ class TenancyIndex:
 
 
 def _is_attempt(run: str) -> bool:
-    """Return whether a run is an attempt of direct mode, which is part of the tenancy that it runs in."""
+    """Return whether a run is an attempt of direct mode, which does not have a tenancy of its own."""
     label = parse_run_name(run)
     return label is not None and label.is_attempt
 

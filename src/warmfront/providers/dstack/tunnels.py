@@ -1,6 +1,6 @@
 """Tunnels to the listeners on VMs: opened in the background, probed on request, reopened when broken.
 
-This module knows nothing about the traffic in a tunnel or about the state of the VM. A tunnel ends with this
+This module does not depend on the traffic in a tunnel or on the state of the VM. A tunnel ends with this
 process; its socket has the same path in the next one, so that the address of a VM never changes.
 """
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 _OPEN_TIMEOUT_S = 5.0
 #: A listener behind a working tunnel responds faster than this, even to a request without a token.
 _PROBE_TIMEOUT_S = 3.0
-#: Tunnels that are opened at the same time. Each handshake takes CPU time, and a lost VM takes its place for
-#: up to half a minute.
+#: The most tunnels that are opened at the same time. Each handshake takes CPU time, and an unreachable VM
+#: occupies a place for up to half a minute.
 _MAX_OPENING = 32
 _log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class ListenerTunnels:
     """One tunnel per run, to the listener's port."""
 
     def __init__(self, client: DstackClient, folder: Path) -> None:
-        """Create the tunnels' owner; their sockets are in `folder`."""
+        """Create an object without tunnels; their sockets will be in `folder`."""
         self._client = client
         self._folder = folder
         self._tunnels: dict[str, SSHTunnel] = {}
@@ -48,7 +48,7 @@ class ListenerTunnels:
         return tunnel.address if tunnel is not None and tunnel.is_open else None
 
     async def open(self, run: DstackRun, *, probe: bool = False) -> None:
-        """Open the run's tunnel if it is not open, and wait for it for some seconds.
+        """Open the run's tunnel if it is not open, and wait up to some seconds for it.
 
         With `probe`, check that an open tunnel works.
         """
@@ -107,7 +107,7 @@ async def open_tunnel(client: DstackClient, run: DstackRun, *, port: int, folder
 async def _works(socket: Path) -> bool:
     """Return whether the other end of the tunnel responds, or closes the connection.
 
-    A connection that is closed at once counts: the VM is there, but its listener is not.
+    A connection that is closed immediately counts as working: the VM is reachable, but not its listener.
     """
     try:
         async with asyncio.timeout(_PROBE_TIMEOUT_S):

@@ -1,8 +1,8 @@
-"""Building the image of VMs with Docker: lock its base images, build it, push it, and report its size.
+"""Build the image of VMs with Docker: lock its base images, build it, push it, and report its size.
 
-The image has everything that a listener needs, so that a VM installs nothing when it starts. Its base images
-are named by the digests of `deploy/images.toml`; this module runs the `docker` command and no other program.
-`image_registry` looks the digests up.
+The image contains everything that a listener needs, so that a VM does not install anything when it starts.
+Its base images are named by the digests in `deploy/images.toml`, which `image_registry` looks up. This module
+runs the `docker` command and no other program.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class PartSize:
 
 
 def supported_archs() -> tuple[str, ...]:
-    """Return the architectures that the image compiles for: those of the GPU catalogue."""
+    """Return the architectures for which the image can compile: those of the GPU catalogue."""
     return tuple(sorted({gpu.arch for gpu in gpus.CATALOGUE}))
 
 
@@ -74,7 +74,7 @@ def read_lock(root: Path) -> dict[str, BaseImage]:
 
     Raises:
         UsageError: `root` is not the root directory of the repository.
-        BadSetting: The file is not what it should be.
+        BadSetting: The file is malformed.
     """
     path = root / LOCK
     if not path.is_file():
@@ -105,7 +105,7 @@ def lock(root: Path) -> list[BaseImage]:
     """Look up the base images in their registries, and write their digests to the lock file.
 
     Raises:
-        InfrastructureError: A registry does not answer, or does not have the image.
+        InfrastructureError: A registry does not respond, or does not have the image.
     """
     locked = [replace(base, digest=look_up_digest(base.image)) for base in read_lock(root).values()]
     text = (root / LOCK).read_text()
@@ -121,7 +121,7 @@ def lock(root: Path) -> list[BaseImage]:
 
 
 def image_name(repository: str | None, root: Path) -> str:
-    """Return the name of the image with its tag, which has our version and ROCm's.
+    """Return the name of the image with its tag, which contains our version and ROCm's.
 
     Raises:
         BadSetting: No repository is set.
@@ -143,7 +143,7 @@ def build(
     Args:
         root: The root directory of the repository.
         name: The name of the image, with a tag.
-        cache_dir: Where the listener bundle is kept.
+        cache_dir: The directory for the listener bundle.
         allow_unpinned: Accept base images without a digest.
         wheels: A folder with the Python packages; by default pip downloads them. Their hashes are checked.
 
@@ -198,7 +198,7 @@ def push(name: str) -> str:
 
 @contextmanager
 def _context(root: Path, bundle: Path, wheels: Path | None) -> Iterator[Path]:
-    """Prepare the folder that Docker builds from: nothing else of the repository is sent to it."""
+    """Prepare the folder that Docker builds from; no other files of the repository are sent to Docker."""
     with tempfile.TemporaryDirectory(prefix="warmfront-image-") as folder:
         context = Path(folder)
         for path in (root / CONTEXT).iterdir():
@@ -211,7 +211,7 @@ def _context(root: Path, bundle: Path, wheels: Path | None) -> Iterator[Path]:
 
 
 def _repository_digest(name: str) -> str:
-    """Return the digest that the registry has for an image that was just pushed."""
+    """Return the registry's digest of an image that was just pushed."""
     repository = name.rpartition(":")[0]
     digests = json.loads(_docker_output("image", "inspect", "--format", "{{json .RepoDigests}}", name))
     for entry in digests or ():
@@ -222,7 +222,7 @@ def _repository_digest(name: str) -> str:
 
 
 def _same_repository(first: str, second: str) -> bool:
-    """Return whether two names are the same repository; Docker Hub's may be abbreviated."""
+    """Return whether two names refer to the same repository; names on Docker Hub may be abbreviated."""
     prefixes = ("docker.io/library/", "docker.io/", "library/")
 
     def short(name: str) -> str:
@@ -232,7 +232,7 @@ def _same_repository(first: str, second: str) -> bool:
 
 
 def _docker(*arguments: str) -> None:
-    """Run docker; what it prints is shown to the user, on standard error."""
+    """Run docker, and show its output to the user on standard error."""
     done = _run(arguments, {"stdout": sys.stderr})
     if done.returncode:
         raise InfrastructureError(

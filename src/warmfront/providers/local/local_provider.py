@@ -1,7 +1,7 @@
 """The local provider: each VM is a listener process, reached through a UNIX socket.
 
-The process outlives the service, as a leased machine would, and is found again by its folder. It is free of
-charge; in a rehearsal it has the boot time and the price of a cloud VM.
+The process outlives the service, like a leased machine, and its folder is used to find it again. It is free
+of charge; in a rehearsal it has the boot time and the price of a cloud VM.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _log = logging.getLogger(__name__)
 
 
 class LocalProvider:
-    """Provides VMs on this machine."""
+    """A provider of VMs on this machine."""
 
     name = "local"
     toolchain: str | None = None
@@ -71,10 +71,10 @@ class LocalProvider:
         self._now = (clock or SystemClock()).now
         self._sleep = sleep
         self._watchers: dict[str, asyncio.Task[None]] = {}
-        self._ended: set[str] = set()  # their folders are never deleted, and need not be read again
+        self._ended: set[str] = set()  # VMs whose folders need not be read again
 
     def gpu_counts(self, gpu: str) -> tuple[int, ...]:  # noqa: ARG002 - all GPU types are alike
-        """Return one: a local VM has what this machine has."""
+        """Return one, because a local VM uses this machine's resources."""
         return (1,)
 
     def billing(self, gpu: str, gpu_count: int = 1) -> Billing:  # noqa: ARG002 - always one
@@ -87,11 +87,14 @@ class LocalProvider:
         return self._settings.rehearse_boot_s if self._settings.rehearse else 1.0
 
     def slots(self, gpu: str, gpu_count: int = 1) -> int:  # noqa: ARG002 - all GPU types are alike
-        """Return WARMFRONT_SLOTS, or one: attempts on the same CPUs disturb each other's timing."""
+        """Return WARMFRONT_SLOTS.
+
+        One by default, because attempts on the same CPUs disturb each other's timing.
+        """
         return self._settings.slots or 1
 
     async def check_ready(self, gpu: str) -> None:
-        """Do nothing: a local VM needs nothing but this machine."""
+        """Do nothing, because a local VM needs only this machine."""
 
     async def provision(
         self,
@@ -132,7 +135,7 @@ class LocalProvider:
         return self._finish(vm_id, self._now()).lease()
 
     def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
-        """Return no command: the machine has no name of its own."""
+        """Return a text instead of a command, because no cloud has this machine."""
         return "there is no command"
 
     async def describe(self, vm_id: str) -> Lease | None:
@@ -191,7 +194,9 @@ class LocalProvider:
                     self._require_alive(vm_id)
                     await asyncio.sleep(_POLL_S)
         except TimeoutError:
-            raise ProviderError(f"The listener of VM {vm_id} started, but does not listen.") from None
+            raise ProviderError(
+                f"The listener of VM {vm_id} started, but did not announce its address."
+            ) from None
         return address
 
     async def _sleep_until(self, moment: float) -> None:
@@ -241,7 +246,7 @@ class LocalProvider:
             del self._watchers[vm_id]
 
     def _finish(self, vm_id: str, ended_at: float) -> LocalVMRecord:
-        """Record the VM's end; if its end is recorded already, keep that."""
+        """Record the VM's end, unless it is already recorded."""
         folder = self._folder(vm_id)
         record = folder.load()
         if record is None:
@@ -253,7 +258,7 @@ class LocalProvider:
         if record.detail != RELEASED:
             _log.warning("VM %s ended: %s", vm_id, detail)
         self._ended.add(vm_id)
-        folder.socket.unlink(missing_ok=True)  # a listener that was killed leaves it
+        folder.socket.unlink(missing_ok=True)  # left behind by a listener that was killed
         billed_until = max(record.started_at or 0.0, min(ended_at, self._now()))
         return folder.save(replace(record, phase=Phase.ENDED, ended_at=billed_until, detail=detail))
 

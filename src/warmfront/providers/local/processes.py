@@ -1,4 +1,4 @@
-"""Processes that outlive this one: start them in their own session, find them again, wait for and end them.
+"""Start processes that outlive this one in their own session, find them again, wait for and end them.
 
 The kernel reuses pids, so a process is always identified by its pid and its start time.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _PROC = Path("/proc")
-#: A killed process ends at once unless it hangs in the kernel.
+#: A killed process ends immediately unless it hangs in the kernel.
 _KILL_TIMEOUT_S = 30.0
 
 
@@ -36,7 +36,7 @@ def spawn(argv: Sequence[str], *, environ: Mapping[str, str], log: Path) -> Proc
     """Start a process in its own session, with its output appended to `log`.
 
     Raises:
-        ProviderError: It cannot be started.
+        ProviderError: The process cannot be started.
     """
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     try:
@@ -73,7 +73,7 @@ def find(argument: str) -> Process | None:
 
 
 def is_alive(process: Process) -> bool:
-    """Return whether the process runs; a zombie does not."""
+    """Return whether the process is running. A zombie is not."""
     return _birth(process.pid) == process.born and _state(process.pid) not in {"Z", "X"}
 
 
@@ -90,7 +90,7 @@ async def end(process: Process, *, grace_s: float) -> None:
     `reap` the process afterwards.
 
     Raises:
-        ProviderError: It did not end although it was killed.
+        ProviderError: The process did not end although it was killed.
     """
     with _open_pidfd(process) as pidfd:
         if pidfd is None:
@@ -99,7 +99,9 @@ async def end(process: Process, *, grace_s: float) -> None:
         await _exits_within(pidfd, grace_s)
         _kill_group(process)
         if not (await _exits_within(pidfd, _KILL_TIMEOUT_S) and await _group_ends(process)):
-            raise ProviderError(f"Process {process.pid} was killed and did not end in {_KILL_TIMEOUT_S:g} s.")
+            raise ProviderError(
+                f"Process {process.pid} was killed but did not end within {_KILL_TIMEOUT_S:g} s."
+            )
 
 
 def reap(process: Process) -> str:
@@ -122,7 +124,7 @@ def _kill_group(process: Process) -> None:
 
 
 async def _group_ends(process: Process) -> bool:
-    """Wait until every killed process of the group has ended; return False if that takes too long."""
+    """Wait until every process of the killed group has ended; return False if that takes too long."""
     deadline = time.monotonic() + _KILL_TIMEOUT_S
     while _has_running_member(process.pid):
         if time.monotonic() > deadline:

@@ -1,7 +1,7 @@
 """A local VM's folder: its lease record, and its listener's log, socket and announced address.
 
-The folders play the part of a cloud's account: they outlive the service, so that a lease is found again with
-its billed interval. Each update of a record is atomic.
+The folders correspond to a cloud account: they outlive the service, so that a lease and its billed interval
+are found again. Each update of a record is atomic.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from warmfront.value_class import dataclass
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Shares of a rehearsed boot: find a machine, boot it, pull the image, start the listener.
+#: The phases' shares of a boot in a rehearsal: find a machine, boot it, pull the image, start the listener.
 _SHARES = {Phase.QUEUED: 0.1, Phase.BOOTING: 0.3, Phase.PULLING: 0.5, Phase.STARTING: 0.1}
 _BOOT_PHASES = tuple(_SHARES)
 
@@ -32,7 +32,7 @@ class LocalVMRecord:
     gpu: str
     phase: Phase
     asked_at: float  #: when it was requested
-    boot_s: float  #: duration of the boot in a rehearsal; 0: as fast as possible
+    boot_s: float  #: duration of the boot in a rehearsal; 0 for as fast as possible
     started_at: float | None = None  #: start of the billed interval: the beginning of BOOTING
     ended_at: float | None = None
     address: str | None = None
@@ -46,7 +46,7 @@ class LocalVMRecord:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it is in a phase that ends by itself after a time."""
+        """Whether the VM is in a phase that ends after a fixed time."""
         return self.phase in _BOOT_PHASES[:-1]
 
     def begin_of(self, phase: Phase) -> float:
@@ -56,7 +56,7 @@ class LocalVMRecord:
         return self.asked_at + self.boot_s * sum(before)
 
     def at(self, now: float) -> LocalVMRecord:
-        """Return the record as of `now`: a boot continues even while no service runs."""
+        """Return the record as of `now`. A boot continues even while no service is running."""
         if self.phase not in _BOOT_PHASES:
             return self
         begun = [phase for phase in _BOOT_PHASES if self.begin_of(phase) <= now]

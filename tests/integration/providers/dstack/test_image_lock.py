@@ -80,7 +80,9 @@ def test_an_image_for_other_machines_is_refused(address: str) -> None:
 
 def test_a_tag_that_does_not_exist(address: str) -> None:
     """The error names the registry, the image and what to check."""
-    with pytest.raises(InfrastructureError, match=rf"{address} has no .*none:1 for us: status 404") as raised:
+    with pytest.raises(
+        InfrastructureError, match=rf"{address} did not return .*none:1: status 404"
+    ) as raised:
         look_up_digest(f"{address}/none:1")
     assert "deploy/images.toml" in str(raised.value.hint)
 
@@ -88,7 +90,7 @@ def test_a_tag_that_does_not_exist(address: str) -> None:
 def test_something_that_is_no_manifest(address: str) -> None:
     """The response may be the page of a proxy, for example."""
     _store(address, "rocm/dev:1", "text/html")
-    with pytest.raises(InfrastructureError, match=r"sent no manifest of .*rocm/dev:1, but 'text/html'"):
+    with pytest.raises(InfrastructureError, match=r"sent 'text/html' instead of a manifest of .*rocm/dev:1"):
         look_up_digest(f"{address}/rocm/dev:1")
 
 
@@ -99,7 +101,7 @@ def test_a_registry_that_does_not_answer(tmp_path: Path) -> None:
     lock = tmp_path / vm_image.LOCK
     lock.write_text(lock.read_text().replace('"rocm/', '"127.0.0.1:9/rocm/'))
     before = lock.read_text()
-    with pytest.raises(InfrastructureError, match=r"registry 127\.0\.0\.1:9 does not answer: ConnectError"):
+    with pytest.raises(InfrastructureError, match=r"registry 127\.0\.0\.1:9 does not respond: ConnectError"):
         vm_image.lock(tmp_path)
     assert lock.read_text() == before
 

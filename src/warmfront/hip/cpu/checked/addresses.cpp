@@ -42,7 +42,7 @@ struct Variable {
   Space space;
 };
 
-// What is known about the library with the kernels.
+// Facts about the library with the kernels.
 struct Library {
   const void* base = nullptr;
   std::vector<Variable> locals;     // thread-local variables

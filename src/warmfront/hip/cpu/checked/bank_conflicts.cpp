@@ -16,13 +16,13 @@ namespace hipcpu::checks {
 
 namespace {
 
-constexpr uint32_t kBlocks = 4;       // of a launch that are examined
+constexpr uint32_t kBlocks = 4;       // blocks of a launch that are examined
 constexpr unsigned kWorthReporting = 4;
 constexpr unsigned kLanesAtOnce = 8;
 constexpr unsigned kGroups = kWaveSize / kLanesAtOnce;
 
 struct WideAccess {
-  uintptr_t address[kWaveSize];  // of each lane's first access; 0: none
+  uintptr_t address[kWaveSize];  // the address of each lane's first access; 0 if there is none
 };
 
 // By site and wave.
@@ -38,7 +38,7 @@ unsigned published(unsigned lane) {
   return lane / 32 * 4 + (four < 4 ? four : (four ^ 1) - 4);
 }
 
-// How many rows of banks the worst group needs one after another.
+// The number of rows of banks that the worst group needs one after another.
 template <class GroupOf>
 unsigned conflict_of(const WideAccess& access, GroupOf group_of) {
   std::set<uintptr_t> rows[kGroups][kLanesAtOnce];

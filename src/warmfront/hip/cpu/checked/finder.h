@@ -10,7 +10,7 @@
 
 namespace hipcpu::checks {
 
-// How certain a finding is by itself. The judge raises or drops it once it knows whether the output was correct.
+// The certainty of a finding on its own. The judge raises or drops it once it knows whether the output was correct.
 enum class Certainty : uint8_t {
   kError,    // undefined behaviour or a certain bug, whatever the output
   kWarning,  // undefined behaviour that may be harmless

@@ -1,6 +1,6 @@
-// The happens-before order that atomics create. What a block wrote before an atomic operation happens before what
-// blocks do after a later operation on the same address, as in a sum by the last block. What a thread did before
-// it released a lock happens before what the thread does that acquires it.
+// The happens-before order that atomics create. A block's writes before an atomic operation happen before the
+// accesses of blocks after a later operation on the same address, as in a sum by the last block. The accesses
+// of a thread before it releases a lock happen before those of the thread that acquires it.
 #include <unordered_map>
 #include <vector>
 

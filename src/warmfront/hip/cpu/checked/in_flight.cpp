@@ -1,8 +1,8 @@
 // Loads that run until the thread waits for them: to LDS, and by inline assembly to variables.
 //
-// The compiler does not wait for them. Until the thread waits, the destination has garbage, so that a use of it makes
-// the output wrong. A variable may be copied before the wait, as registers are; a wait therefore replaces the garbage,
-// which identifies its load, in all of the thread's variables.
+// The compiler does not wait for them. Until the thread waits, the destination contains garbage, so that
+// using it makes the output wrong. A variable may be copied before the wait, as registers are; a wait
+// therefore replaces the garbage, which identifies its load, in all of the thread's variables.
 #include <hipcpu/checked.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool loads_in_flight;
 namespace {
 
 constexpr size_t kMostBytes = 16;
-constexpr uint32_t kTag = 0x7fa00000;  // not a number, also as two halves; the rest is the load's own
+constexpr uint32_t kTag = 0x7fa00000;  // NaN as a float and as two halves; the other bits identify the load
 constexpr uint32_t kTags = 0x1ffff0;
 
 struct Load {
@@ -153,7 +153,7 @@ void hipcpu_checked_register_load(void* to, size_t bytes, bool lds) {
 }
 
 void hipcpu_checked_buffer(uint64_t offset, size_t bytes, uint64_t size, bool writes) {
-  constexpr uint64_t kOnPurpose = uint64_t{1} << 31;  // kernels mask lanes by an offset that no buffer has
+  constexpr uint64_t kOnPurpose = uint64_t{1} << 31;  // kernels mask lanes with an offset beyond any buffer
   if (!watching || offset >= kOnPurpose) return;
   hipcpu::Text detail;
   detail << (writes ? "writes " : "reads ") << uint64_t{bytes} << " bytes at offset " << offset << " of a buffer whose descriptor has "

@@ -174,7 +174,7 @@ void for_words(const Region& region, uintptr_t address, size_t bytes, Visit visi
   }
 }
 
-// Uninitialized shared memory has what an earlier block left there; here it is filled with garbage.
+// On a GPU, uninitialized shared memory has the data of an earlier block; here it is filled with garbage.
 void look_for_unwritten(const Region& region, uintptr_t address, size_t bytes, uint32_t site) {
   bool any_filled = false;
   for_words(region, address, bytes, [&](const Cell& cell, uint8_t bits) { any_filled |= is_filled(cell, bits); });

@@ -1,4 +1,4 @@
-// What is recorded for each word that threads share, and what orders its accesses.
+// The records for each word that threads share, and the order of its accesses.
 #pragma once
 
 #include "finder.h"

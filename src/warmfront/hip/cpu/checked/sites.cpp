@@ -1,5 +1,5 @@
-// Where in the code an access is: the chain of return addresses from the hook upwards, so that a line of the
-// author's is found even if the access itself is in a header. Equal chains share a number.
+// The place of an access in the code: the chain of return addresses from the hook upwards, so that the
+// author's line is found even if the access itself is in a header. Equal chains share a number.
 #include <unordered_map>
 #include <vector>
 

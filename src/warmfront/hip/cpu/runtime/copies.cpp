@@ -14,7 +14,7 @@ namespace hipcpu {
 
 namespace {
 
-// Where memory is: HIP functions accept a pointer to host memory that HIP did not allocate.
+// The location of memory. HIP functions also accept pointers to host memory that HIP did not allocate.
 struct Place {
   bool on_device;
   bool pinned;

@@ -186,7 +186,7 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* kerne
 hipError_t hipFuncSetCacheConfig(const void* kernel, hipFuncCache_t) { return check_kernel(kernel); }
 hipError_t hipFuncSetSharedMemConfig(const void* kernel, hipSharedMemConfig) { return check_kernel(kernel); }
 
-// Considers threads, blocks and shared memory, but not registers: only the X-ray knows those.
+// Considers threads, blocks and shared memory, but not registers, which only the X-ray knows.
 hipError_t hipcpu_occupancy(int* blocks, int block_size, size_t shared_bytes) {
   if (!blocks || block_size <= 0 || block_size > static_cast<int>(hipcpu::kMaxThreads))
     return set_last_error(hipErrorInvalidValue);

@@ -62,7 +62,7 @@ void set_access(const Allocation& allocation, int protection) {
                  allocation.mapping_bytes - kFrontBytes - kBackBytes, protection);
 }
 
-// Of allocations that are in use: the others stay inaccessible while device memory is protected.
+// Only for allocations in use: the others stay inaccessible while device memory is protected.
 void set_access(const Heap& h, int protection) {
   for (const auto& [_, allocation] : h.live)
     if (allocation.home == Home::kDevice && allocation.used) set_access(allocation, protection);
@@ -234,7 +234,7 @@ hipError_t close_shared(void* pointer) {
   return hipSuccess;
 }
 
-// Copies what is in the memory to a file, and maps that instead.
+// Copies the content of the memory to a file, and maps the file instead.
 hipError_t export_shared(void* pointer) {
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);

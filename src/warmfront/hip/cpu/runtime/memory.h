@@ -46,7 +46,7 @@ bool find_allocation(const void* pointer, AllocationRange* range);
 // Maps an allocation that a file contains as device memory: see ipc_handle.h for its place in the file.
 hipError_t open_shared(void** pointer, size_t bytes, const SharedFile& file);
 
-// Unmaps what open_shared has mapped.
+// Unmaps memory that open_shared has mapped.
 hipError_t close_shared(void* pointer);
 
 // The folder of the files of exported memory; none can be exported if it is empty.

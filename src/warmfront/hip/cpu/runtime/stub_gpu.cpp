@@ -30,7 +30,8 @@ namespace {
 constexpr size_t kPageBytes = 4096;
 constexpr int64_t kLeastQueryNs = 1000;
 
-// One page of the file: what all processes know of a device. warmfront/hip/stub/stub_device.py reads and writes it.
+// One page of the file: the state of a device that all processes share. warmfront/hip/stub/stub_device.py reads and
+// writes it.
 struct Device {
   std::atomic<int64_t> now_ns;           // the virtual time
   std::atomic<int64_t> kernels_end_ns;   // the ends of the three queues
@@ -45,7 +46,7 @@ struct Device {
 };
 static_assert(sizeof(Device) <= kPageBytes && std::atomic<int64_t>::is_always_lock_free);
 
-// What this process knows of a device.
+// The state of a device in this process.
 struct OpenDevice {
   int index;  // in the machine
   Device* shared;
@@ -102,8 +103,8 @@ int64_t place(std::atomic<int64_t>& end, int64_t earliest_ns, int64_t duration_n
 
 int64_t transfer_ns(size_t bytes, double gbps) { return static_cast<int64_t>(static_cast<double>(bytes) / gbps); }
 
-// How long work takes that takes `work_ns` at full clocks. An idle device has low clocks, which rise while it is busy:
-// the speed is idle_clock at first and 1 after ramp_ns, in a straight line.
+// The duration of work that takes `work_ns` at full clocks. An idle device has low clocks, which rise while
+// it is busy: the speed rises linearly from idle_clock to 1 within ramp_ns.
 int64_t with_clocks(Device& d, int64_t start_ns, int64_t work_ns) {
   const Parameters& p = parameters();
   const double ramp = static_cast<double>(p.ramp_ns);
@@ -122,7 +123,8 @@ int64_t with_clocks(Device& d, int64_t start_ns, int64_t work_ns) {
   return static_cast<int64_t>(t);
 }
 
-// When work of this queue can start: after its own, and as the null stream and the others wait for each other.
+// The time at which work of this queue can start: after its own work, and after that of the null stream or the other
+// streams, which wait for each other.
 int64_t ready_ns(OpenDevice& d, const Queue& queue) {
   int64_t ready = queue.end_ns;
   if (queue.waits_for_null) ready = std::max(ready, d.null_queue.end_ns);
@@ -284,8 +286,8 @@ void Call::begin(Caller caller) {
   if (depth++ > 0) return;
   error_ = state_of_device();
   if (model().devices.empty()) return;
-  // What host code of this thread computes counts, but for an allowance: it is CPU time, which varies. The workers
-  // of the CPU runtime are the device: their CPU time is no host code.
+  // The CPU time of this thread's host code counts, except for an allowance, because it varies. The workers
+  // of the CPU runtime are the device: their CPU time does not count as host code.
   const int64_t computed_ns = cpu_ns() - host_cpu_ns - parameters().host_allowance_ns;
   const int64_t call_ns = caller == Caller::kHost ? parameters().call_ns : 0;
   advance(*device().shared, call_ns + std::max<int64_t>(0, computed_ns));

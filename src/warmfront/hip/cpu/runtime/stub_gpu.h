@@ -1,5 +1,5 @@
 // The stub GPU: a model of a GPU's latencies and faults on virtual time. Kernels and copies run on the CPU as always,
-// as soon as they are issued; what a GPU would take for them is counted on timelines of each device.
+// as soon as they are issued; the time that a GPU would take is counted on timelines of each device.
 //
 // A device is one page of a file that all processes with the device map: the harness and the guest. It has the
 // virtual time, which only this code advances, and the ends of three queues: kernels (with copies on the device and
@@ -42,7 +42,7 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // What the call must return at once: the error of a device that is missing, lost or being reset.
+  // The error that the call must return immediately: of a device that is missing, lost or being reset.
   hipError_t error() const { return error_; }
 
  private:
@@ -91,7 +91,7 @@ Queue& null_queue();                     // of the current device
 void join(Queue& queue);                 // registers a stream's queue, for synchronize_device
 void leave(Queue& queue);
 
-// Prints what ROCm prints when a kernel accesses memory that is not mapped, and aborts. Safe in a signal handler.
+// Prints ROCm's message for a kernel that accesses unmapped memory, and aborts. Safe in a signal handler.
 [[noreturn]] void abort_by_memory_fault(uintptr_t address);
 
 }  // namespace hipcpu::stub

@@ -1,7 +1,6 @@
 // The thread pool: one OS thread per core, and launches that distribute blocks in order.
-//
-// Between launches, each worker spins for a while before it sleeps, so that a series of small kernels does not have to
-// wake it. Nothing here is destroyed at exit, because a worker may still be running.
+// Between launches, each worker spins for a while before it sleeps, so that it need not be woken in a series
+// of small kernels. Nothing here is destroyed at exit, because a worker may still be running.
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>

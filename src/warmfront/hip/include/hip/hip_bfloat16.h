@@ -1,5 +1,5 @@
-// hip_bfloat16, the older type for the upper half of a float. Unlike __hip_bfloat16, it converts from float only when
-// the author says so.
+// hip_bfloat16, the older type for the upper half of a float. Unlike __hip_bfloat16, it converts from float
+// only explicitly.
 #pragma once
 
 #include <hip/hip_bf16.h>

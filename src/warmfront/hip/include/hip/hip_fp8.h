@@ -1,7 +1,7 @@
 // Numbers of eight bits: e4m3 and e5m2, as FNUZ (the formats of an MI300X) and as OCP (those of an MI350X).
 //
-// A type of the wrong family can be used in host code, and is an error in device code. The target says in
-// hiptarget/fp8.h which family its device code has, and converts.
+// A type of the wrong family can be used in host code, and is an error in device code. The target's
+// hiptarget/fp8.h defines the family of its device code, and the conversions.
 #pragma once
 
 #include <hip/hip_bf16.h>

@@ -1,6 +1,5 @@
 // Loads through a cache, and those that bypass it. The hint is ignored: each is a plain access.
-//
-// HIP has no __ldcs, __stcs and their like but for halves, in hip_fp16.h.
+// HIP has __ldcs, __stcs and similar functions only for halves, in hip_fp16.h.
 #pragma once
 
 #define HIPSHARED_LOAD(name, type) \

@@ -1,8 +1,8 @@
 // Floating-point formats of at most eight bits: from codes to float, and from float to codes.
 //
-// Each format is sign, exponent and mantissa, from the highest bit down. Formats differ in what they have beside finite
-// numbers: FNUZ has one zero and one NaN (the code of -0), OCP's e4m3 has a NaN of each sign and no infinity, OCP's e5m2
-// is like IEEE 754, and those of four and six bits have finite numbers only.
+// Each format is sign, exponent and mantissa, from the highest bit down. Formats differ in their codes other
+// than finite numbers: FNUZ has one zero and one NaN (the code of -0), OCP's e4m3 has a NaN of each sign and
+// no infinity, OCP's e5m2 is like IEEE 754, and those of four and six bits have finite numbers only.
 #pragma once
 
 #include <hiptarget/core.h>

@@ -9,7 +9,7 @@ HIPTARGET_HOST_DEVICE_BEGIN
 
 namespace hipshared {
 
-// What one number of type H has in common on every target.
+// The common part of one number of type H on every target.
 template <class H>
 struct NarrowFunctions {
   friend H operator+(H a) { return a; }
@@ -72,7 +72,7 @@ struct NarrowFunctions {
   friend H min(H a, H b) { return __hmin(a, b); }
 };
 
-// What only __half has.
+// Functions that only __half has.
 template <class H>
 struct HalfFunctions {
   friend H __hadd_sat(H a, H b) { return clamp(a + b); }
@@ -112,7 +112,7 @@ struct HalfFunctions {
   static H clamp(H a) { return __hmin(__hmax(a, H(0.0f)), H(1.0f)); }
 };
 
-// What two numbers of type H in P, with components x and y, have in common on every target.
+// The common part of two numbers of type H in P, with components x and y, on every target.
 template <class P, class H>
 struct NarrowPairFunctions {
   friend P operator+(P a) { return a; }
@@ -199,7 +199,7 @@ struct NarrowPairFunctions {
   static H truth(bool holds) { return H(holds ? 1.0f : 0.0f); }
 };
 
-// What only __half2 has.
+// Functions that only __half2 has.
 template <class P, class H>
 struct HalfPairFunctions {
   friend P __hadd2_sat(P a, P b) { return {__hadd_sat(a.x, b.x), __hadd_sat(a.y, b.y)}; }

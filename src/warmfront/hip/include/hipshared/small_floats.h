@@ -1,4 +1,4 @@
-// What the headers of four-bit and six-bit numbers share. The numbers of a vector are `bits` apart.
+// The common part of the headers of four-bit and six-bit numbers. The numbers of a vector are `bits` apart.
 #pragma once
 
 #include <hip/hip_bf16.h>

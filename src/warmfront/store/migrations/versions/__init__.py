@@ -1,1 +1,1 @@
-"""The changes, in the order of their numbers. One that was released is never edited."""
+"""The migrations, in the order of their numbers. A released migration is never edited."""

@@ -10,7 +10,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make them, those first that others point to."""
+    """Create the tables, referenced tables first."""
     _submissions()
     _sources()
     _events()

@@ -1,4 +1,4 @@
-"""Let API keys belong to a team, whose daily spending is summed."""
+"""Add the team of an API key; the daily spending of a team is summed."""
 
 from __future__ import annotations
 

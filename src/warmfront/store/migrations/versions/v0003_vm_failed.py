@@ -13,7 +13,7 @@ _PREFIX = "failed: "
 
 
 def upgrade() -> None:
-    """Move the mark from the text of `reason` into `failed`; a VM that already ended as FAILED has it too."""
+    """Move the mark from the text of `reason` into `failed`, and set it for VMs that ended as FAILED."""
     op.execute("ALTER TABLE vms RENAME COLUMN boots_for TO provisioned_for")
     op.add_column("vms", sa.Column("failed", sa.Boolean, nullable=False, server_default=sa.false()))
     vms = sa.table("vms", sa.column("state"), sa.column("reason"), sa.column("failed", sa.Boolean))

@@ -1,4 +1,4 @@
-"""Keep with each submission what it is expected to cost, so that daily caps count unfinished submissions."""
+"""Store the expected cost of each submission, so that daily caps count unfinished submissions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Add the columns; submissions from before are expected to cost nothing and pay for no boot."""
+    """Add the columns; earlier submissions have an expected cost of 0 and do not pay for a boot."""
     op.add_column("submissions", sa.Column("team", sa.Text))
     op.add_column(
         "submissions", sa.Column("expected_usd", sa.BigInteger, nullable=False, server_default=sa.text("0"))

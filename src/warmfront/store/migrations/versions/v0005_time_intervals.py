@@ -1,4 +1,4 @@
-"""Keep the confidence interval of a time with its submission, and whether the time is noisy."""
+"""Store the confidence interval of a time with its submission, and whether the time is noisy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep what the listener of a VM reports about its GPUs and their health."""
+"""Store the report of a VM's listener about its GPUs and their health."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ down_revision = "0005"
 
 
 def upgrade() -> None:
-    """Add the column; earlier VMs reported nothing."""
+    """Add the column; earlier VMs have no report."""
     op.add_column("vms", sa.Column("report", sa.Text, nullable=False, server_default="{}"))

@@ -1,4 +1,4 @@
-"""Keep which VMs are spot VMs, and which of them the cloud took back."""
+"""Store which VMs are spot VMs, and which of them were preempted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep how many GPUs and slots a VM has, and which slot an attempt has."""
+"""Store how many GPUs and slots a VM has, and which slot an attempt uses."""
 
 from __future__ import annotations
 

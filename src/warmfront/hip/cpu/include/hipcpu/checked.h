@@ -1,5 +1,5 @@
-// What the code of a submission reports to the bug finder in a checked build (HIPCPU_CHECKED); empty in any other
-// build. Loads and stores are reported by the compiler's instrumentation.
+// The reports of a submission's code to the bug finder in a checked build (HIPCPU_CHECKED); empty in any
+// other build. Loads and stores are reported by the compiler's instrumentation.
 #pragma once
 
 #ifdef HIPCPU_CHECKED

@@ -4,8 +4,8 @@
 // that the compiler sees that only the loop over a block's threads changes them, and treats them as its counters.
 #pragma once
 
-// What clang defines when it compiles for gfx942. Here a file is compiled once, for host and device, with the macros
-// of the device pass.
+// The macros that clang defines when it compiles for gfx942. Here a file is compiled once, for host and device, with
+// the macros of the device pass.
 #define __HIP__ 1
 #define __HIPCC__ 1
 #define __HIP_DEVICE_COMPILE__ 1

@@ -2,8 +2,9 @@
 //
 // Clang has them. g++ does not, so here they are a class with the same size, alignment and operations: arithmetic with
 // vectors and numbers, comparisons that result in masks, elements by index and by name, halves (lo, hi, xy, zw) and
-// conversions. What the class lacks, such as swizzles that reorder elements, is a compile error, never a different
-// result. `__attribute__((vector_size(B)))`, which the rewriter spells hipcpu::sized_vector<T, B>, is the same class.
+// conversions. A missing feature, such as swizzles that reorder elements, is a compile error, never a
+// different result. `__attribute__((vector_size(B)))`, which the rewriter spells hipcpu::sized_vector<T, B>,
+// is the same class.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,7 @@ inline constexpr bool is_scalar =
 template <class T, int N>
 struct ext_vector;
 
-// What a class converts to where a number is expected, such as a __half.
+// The type to which a class such as __half converts if a number is expected.
 template <class S, class T>
 concept ConvertsTo = is_scalar<std::remove_cvref_t<S>> ||
                      (std::is_class_v<std::remove_cvref_t<S>> && std::is_convertible_v<S, T>);

@@ -25,18 +25,19 @@ void hipcpu_on_fault(void (*receive)(const char* json, size_t length));
 // default, because it costs two system calls per allocation and launch.
 void hipcpu_protect_device_memory(int on);
 
-// Of the device memory that exists, kernels may access only these allocations from now on, and those that are made
-// later; with a count of 0, all of it again. It takes effect while device memory is protected, and makes that cheaper:
-// a launch then pays for the pages of these allocations only.
+// From now on, kernels may access only these allocations of the existing device memory, and later
+// allocations; with a count of 0, all of it again. This takes effect while device memory is protected, and
+// makes protection cheaper, because a launch then changes only the pages of these allocations.
 void hipcpu_use_only(void* const* pointers, size_t count);
 
-// From now on, and in all threads, only this runtime can change the mappings of device memory, and the handlers of
-// SIGSEGV and SIGBUS stay. To be called before a submission is loaded. Returns 0, or an error number if the system
-// refuses. It stops submitted host code that calls mprotect, not code that searches this process for other ways.
+// From now on, and in all threads, only this runtime can change the mappings of device memory, and the
+// handlers of SIGSEGV and SIGBUS cannot be replaced. Call it before a submission is loaded. Returns 0, or an
+// error number if the system refuses. It stops submitted host code that calls mprotect, but not code that
+// searches this process for other ways.
 int hipcpu_seal_device_memory(void);
 
-// From now on, nothing becomes executable, so that code cannot be replaced. To be called after a submission is loaded.
-// Returns 0, or an error number.
+// From now on, no memory can become executable, so that code cannot be replaced. Call it after a submission
+// is loaded. Returns 0, or an error number.
 int hipcpu_seal_code(void);
 
 // The folder with the files that hipIpcOpenMemHandle maps; by default that of the variable HIPCPU_IPC_DIR.

@@ -1,4 +1,4 @@
-// What a hipIpcMemHandle_t contains on the CPU runtime: a range of a file that processes share.
+// The content of a hipIpcMemHandle_t on the CPU runtime: a range of a file that processes share.
 //
 // The judge writes such handles itself; warmfront/hip/cpu/ipc_handle.py has the same layout.
 #pragma once

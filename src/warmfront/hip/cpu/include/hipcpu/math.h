@@ -18,7 +18,7 @@ namespace hipcpu {
 // long double holds every 64-bit integer and every double, on x86-64 and on aarch64.
 using Widest = long double;
 
-// What a GPU returns: the nearest number in range, and 0 for NaN. A plain conversion would be undefined.
+// Converts as a GPU does: to the nearest number in range, and NaN to 0. A plain conversion would be undefined.
 template <class To, class From>
 inline auto to_integer(From x) {
   constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
@@ -86,7 +86,7 @@ constexpr std::common_type_t<A, B> min(A a, B b) {
   return x < y || y != y ? x : y;
 }
 
-// Functions that the C library lacks
+// Functions that the C library does not have
 
 namespace hipcpu {
 

@@ -31,7 +31,7 @@ struct MatrixCall {
 
 extern "C" {
 extern __thread hipcpu::MatrixOperands hipcpu_matrix;
-// Multiplies what `lanes` have written. It is a fault if they are not all lanes of a wave.
+// Multiplies the operands that `lanes` have written. It is a fault if they are not all lanes of a wave.
 void hipcpu_multiply(hipcpu::MatrixForm form, const hipcpu::MatrixCall* call, uint64_t lanes);
 }
 

@@ -58,7 +58,7 @@ constexpr bool fits(int threads) {
   return ((std::is_trivially_copyable_v<Types> && std::is_trivially_default_constructible_v<Types>)&&...) && threads * (sizeof(Types) + ...) <= kArrayBytes;
 }
 
-// The same object, of which the compiler does not know that it is thread-local: its address stays in a register.
+// The same object, but the compiler does not know that it is thread-local, so its address stays in a register.
 template <class T>
 inline __attribute__((always_inline)) T& hidden(T& object) {
   T* place = &object;

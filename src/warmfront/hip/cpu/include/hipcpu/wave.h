@@ -44,7 +44,7 @@ inline __attribute__((always_inline)) void wait_for_wave(uint32_t site, uint64_t
   threadIdx = me;
 }
 
-// What the lanes wrote at the last wave operation.
+// The values that the lanes wrote at the last wave operation.
 inline const Mailbox& received() {
   const Team& team = *hipcpu_team;
   return team.mail[team.filling ^ 1];

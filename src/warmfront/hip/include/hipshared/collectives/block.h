@@ -39,8 +39,8 @@ __device__ inline T reduce_block(BlockStorage<T, kThreads>& storage, T value, Op
   return value;
 }
 
-// What a scan gives one thread: the combined values up to and including its own, those before it (which thread 0 does
-// not have), and those of the block.
+// The results of a scan for one thread: the combined values up to and including its own, those before it
+// (thread 0 has none), and those of the block.
 template <class T>
 struct Scan {
   T inclusive, exclusive, total;

@@ -1,4 +1,4 @@
-// Operators, and what the collective operations of a block or a wave share.
+// Operators, and the common part of the collective operations of a block or a wave.
 //
 // A collective operation must be called by all threads of its block, or by all lanes of its wave that exist: the last
 // wave of a block may have fewer than 64. Operators are associative; they need not be commutative, so that values are

@@ -53,14 +53,14 @@ __device__ inline T scan_group(T value, Op op, Line line) {
   return value;
 }
 
-// What the lane before this one has; lane 0 gets its own.
+// The value of the lane before this one; lane 0 gets its own.
 template <unsigned kWidth, class T>
 __device__ inline T from_previous(T value, Line line) {
   const Group<kWidth> group(threads_in_block());
   return shuffle(value, group.first + (group.lane ? group.lane - 1 : 0), line);
 }
 
-// What the last lane of the group has.
+// The value of the last lane of the group.
 template <unsigned kWidth, class T>
 __device__ inline T from_last(T value, Line line) {
   const Group<kWidth> group(threads_in_block());

@@ -1,7 +1,6 @@
 // Buffer accesses with a descriptor, and loads from global memory to LDS.
-//
-// The descriptor has an address, a size in bytes and flags. An access beyond the size reads 0 and writes nothing. The
-// range is checked per word of four bytes.
+// The descriptor has an address, a size in bytes and flags. A read beyond the size gives 0, and a write has
+// no effect. The range is checked per word of four bytes.
 #pragma once
 
 #include <hipcpu/atomics.h>

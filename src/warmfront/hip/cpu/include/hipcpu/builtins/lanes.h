@@ -99,7 +99,7 @@ static inline T __builtin_amdgcn_update_dpp(Old old, T value, hipcpu::DppControl
   return hipcpu::move_dpp(static_cast<T>(old), value, control.value, row_mask.value, bank_mask.value, bound_ctrl != 0,
                           line);
 }
-// What a lane keeps that is not written is undefined; here it is 0.
+// The value of a lane that is not written is undefined; here it is 0.
 template <class T>
 static inline T __builtin_amdgcn_mov_dpp(T value, hipcpu::DppControl control, hipcpu::FourBits row_mask,
                                          hipcpu::FourBits bank_mask, hipcpu::Constant bound_ctrl,
@@ -113,7 +113,7 @@ static inline int __builtin_amdgcn_readfirstlane(int value, int line = __builtin
   hipcpu::pass_word(static_cast<uint32_t>(value), line);
   return static_cast<int>(hipcpu::word_of(hipcpu::first_lane()));
 }
-// The index must be the same in all lanes: that of the first one counts.
+// The index must be the same in all lanes; the first lane's is used.
 static inline int __builtin_amdgcn_readlane(int value, int index, int line = __builtin_LINE()) {
   hipcpu::pass_word(static_cast<uint32_t>(value), line, static_cast<uint32_t>(index) & 63);
   const auto source = static_cast<uint32_t>(hipcpu::received().value[hipcpu::first_lane()] >> hipcpu::kIndexShift);
@@ -149,8 +149,8 @@ static inline int __builtin_amdgcn_ds_bpermute(int index, int value, int line = 
 #endif
   return 0;
 }
-// Lane i passes its value to lane index/4. Of several that pass to one lane, the highest one counts here; which one
-// does on a GPU is not defined.
+// Lane i passes its value to lane index/4. If several lanes pass to the same lane, the highest one is used
+// here; on a GPU this is not defined.
 static inline int __builtin_amdgcn_ds_permute(int index, int value, int line = __builtin_LINE()) {
   hipcpu::pass_word(static_cast<uint32_t>(value), line, static_cast<uint32_t>(index) / 4 % hipcpu::kWaveSize);
   const uint32_t lane = __lane_id();

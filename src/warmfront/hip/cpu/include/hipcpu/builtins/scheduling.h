@@ -1,5 +1,5 @@
-// Builtins that order or time instructions, and those that say where a thread is. The order of instructions does not
-// change results here: a load is complete when it returns. The bug finder follows the waits.
+// Builtins that order or time instructions, and those that return a thread's position. The order of instructions does
+// not change results here: a load is complete when it returns. The bug finder follows the waits.
 #pragma once
 
 #include <hipcpu/builtins/words.h>
@@ -8,7 +8,7 @@
 
 namespace hipcpu {
 
-// How many memory operations of the thread may still be running; at most this many.
+// The most memory operations of the thread that may still be running.
 inline void wait_for_memory(unsigned vector_memory, unsigned lds) {
 #ifdef HIPCPU_CHECKED
   hipcpu_checked_wait(vector_memory, lds);

@@ -1,7 +1,7 @@
-// What the headers of this folder share: operands as 32-bit words, and arguments that must be constants.
+// The common part of the headers in this folder: operands as 32-bit words, and arguments that must be constants.
 //
 // These headers define compiler builtins of AMD GPUs as functions. They are included only if a source names such a
-// builtin (warmfront/hip/builtins.py), so that other sources do not pay for them.
+// builtin (warmfront/hip/builtins.py), so that they do not slow down other sources.
 #pragma once
 
 #include <cstdint>
