@@ -14,6 +14,8 @@ The first comment lines of each file are its header:
 - `caught: no`: a known gap, which docs/judge.md explains; `verdict` is the verdict that it gets
 - `time: forged`: it computes correctly and claims a shorter time. Compiled with ATTACK=0 it is its honest
   twin, which does the same work; `python -m bench.forgery` compares the two.
+
+The comment after the header says in a sentence what the file does.
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ class Attack:
 
     name: str
     source: str
-    summary: str  #: what it does, in a sentence; empty if its name says it
+    summary: str  #: what it does, in a sentence
     verdicts: frozenset[str]  #: more than one only if it is random which limit is reached first
     codes: frozenset[str]  #: empty: any code
     problem: str
