@@ -54,7 +54,7 @@ FAMILIES = {
     "host-code": "Computes on the host instead of the GPU: always, or in timed calls only.",
     "shape-keyed": "Is correct for the published sizes only, or uses an algorithm that works only for them.",
     "evaluator-mode": "Behaves differently for the judge, the bug finder or the timed calls.",
-    "simulator-or-gpu": "Is different code on the CPU runtime and on a GPU.",
+    "cpu-runtime-or-gpu": "Is different code on the CPU runtime and on a GPU.",
     "caches": "Returns earlier results, keyed by shape, pointer or a hash of the inputs.",
     "allocator-zeroing": "Relies on outputs that are zero before the call.",
     "input-structure": "Guesses the structure of the inputs from a few elements.",
