@@ -14,6 +14,8 @@ The first comment lines of each file are its header:
 - `caught: no`: a known gap, which docs/judge.md explains; `verdict` is the verdict that it gets
 - `time: forged`: it computes correctly and claims a shorter time. Compiled with ATTACK=0 it is its honest
   twin, which does the same work; `python -m bench.forgery` compares the two.
+
+The comment after the header says in a sentence what the file does.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ FAMILIES = {
     "host-code": "Computes on the host instead of the GPU: always, or in timed calls only.",
     "shape-keyed": "Is correct for the published sizes only, or uses an algorithm that works only for them.",
     "evaluator-mode": "Behaves differently for the judge, the bug finder or the timed calls.",
-    "simulator-or-gpu": "Is different code on the CPU runtime and on a GPU.",
+    "cpu-runtime-or-gpu": "Is different code on the CPU runtime and on a GPU.",
     "caches": "Returns earlier results, keyed by shape, pointer or a hash of the inputs.",
     "allocator-zeroing": "Relies on outputs that are zero before the call.",
     "input-structure": "Guesses the structure of the inputs from a few elements.",
@@ -76,7 +78,7 @@ class Attack:
 
     name: str
     source: str
-    summary: str  #: what it does, in a sentence; empty if its name says it
+    summary: str  #: what it does, in a sentence
     verdicts: frozenset[str]  #: more than one only if it is random which limit is reached first
     codes: frozenset[str]  #: empty: any code
     problem: str

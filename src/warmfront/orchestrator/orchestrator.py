@@ -389,7 +389,7 @@ class VMOrchestrator:
         self._budget.check_alert(now, self._pool.instances)
 
     def _assign(self) -> None:
-        """Assign queued submissions to free VMs with their GPU type, the longest-ready VM first."""
+        """Assign queued submissions to free VMs with their GPU type, in the order of `FreeVMIndex`."""
         for gpu in self._submissions.queued_gpus():
             queue, free = self._submissions.queue(gpu), self._pool.free(gpu)
             skipped = []

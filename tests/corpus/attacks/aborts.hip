@@ -3,6 +3,7 @@
 // family: early-end
 // first seen: public write-ups of program judges
 // control: honest
+// Ends its process with abort() before it writes any output.
 #include <hip/hip_runtime.h>
 #include <cstdlib>
 

@@ -4,6 +4,7 @@
 // family: faults
 // first seen: constructed for this corpus
 // control: honest
+// Launches blocks of 2,048 threads, which is more than a block may have.
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

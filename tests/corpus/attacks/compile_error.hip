@@ -1,9 +1,10 @@
 // verdict: COMPILE_ERROR
 // code: COMPILE_ERROR
-// says: :10:
+// says: :11:
 // family: unusable-source
 // first seen: constructed for this corpus
 // control: honest
+// Calls an undeclared function in a kernel.
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

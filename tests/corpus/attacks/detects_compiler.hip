@@ -1,7 +1,7 @@
 // verdict: COMPILE_ERROR
 // code: EVALUATOR_DETECTED
 // says: '__clang__' depends on the compiler
-// family: simulator-or-gpu
+// family: cpu-runtime-or-gpu
 // first seen: security review, 2026
 // control: device_macros
 // Is correct only with g++, which is not the compiler of a GPU.

@@ -1,7 +1,7 @@
 // verdict: COMPILE_ERROR
 // code: EVALUATOR_DETECTED
 // says: 'hipcpu' is a name of Warmfront's own headers
-// family: simulator-or-gpu
+// family: cpu-runtime-or-gpu
 // first seen: security review, 2026
 // control: device_macros
 // Is correct only where the headers of the CPU runtime are.

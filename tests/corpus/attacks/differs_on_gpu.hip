@@ -1,5 +1,5 @@
 // verdict: WRONG_ANSWER
-// family: simulator-or-gpu
+// family: cpu-runtime-or-gpu
 // first seen: security review, 2026
 // control: device_macros
 // Is correct only where the macros of hipcc are not defined: a check takes the branch of the GPU.

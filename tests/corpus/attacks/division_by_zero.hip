@@ -4,6 +4,7 @@
 // family: faults
 // first seen: constructed for this corpus
 // control: honest
+// Divides an integer by zero in a kernel; the zero is an argument, so the compiler does not see it.
 #include <hip/hip_runtime.h>
 
 __global__ void divide(float* y, int zero) { y[threadIdx.x] = float(int(threadIdx.x + 1) / zero); }

@@ -3,6 +3,7 @@
 // family: resource-exhaustion
 // first seen: public write-ups of program judges
 // control: honest
+// Loops forever in a global constructor, so that the library never finishes loading.
 #include <hip/hip_runtime.h>
 
 struct Never {

@@ -4,6 +4,7 @@
 // first seen: public write-ups of program judges
 // control: honest
 // sandbox: matters
+// Loops forever in solution(), on the host.
 #include <hip/hip_runtime.h>
 
 extern "C" void solution(const float* input, float* output, size_t n, size_t m) {

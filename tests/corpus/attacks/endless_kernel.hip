@@ -4,6 +4,7 @@
 // first seen: public write-ups of program judges
 // control: honest
 // tests: slow
+// Waits forever in a kernel for a value that is never written.
 #include <hip/hip_runtime.h>
 
 __global__ void spin(volatile float* y) {

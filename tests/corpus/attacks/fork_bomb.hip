@@ -4,6 +4,7 @@
 // first seen: public write-ups of program judges
 // control: honest
 // sandbox: matters
+// Forks in an endless loop, and so does every process that it creates.
 #include <hip/hip_runtime.h>
 #include <unistd.h>
 

@@ -5,6 +5,7 @@
 // family: unusable-source
 // first seen: constructed for this corpus
 // control: honest
+// Reads a hardware register of the GPU, which the CPU runtime does not have.
 #include <hip/hip_runtime.h>
 
 __global__ void hardware_id(float* y) {

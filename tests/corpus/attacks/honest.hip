@@ -1,6 +1,7 @@
 // verdict: CHECKED
 // family: honest-control
 // sandbox: matters
+// An honest control: ReLU with one thread per element.
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

@@ -3,6 +3,7 @@
 // family: host-code
 // first seen: public write-ups of GPU kernel competitions
 // control: honest
+// Copies the input to the host, computes there without a kernel, and copies the output back.
 #include <hip/hip_runtime.h>
 #include <vector>
 

@@ -3,6 +3,7 @@
 // family: host-code
 // first seen: public write-ups of GPU kernel competitions
 // control: honest
+// Reads and writes device memory in host code, without a kernel.
 #include <hip/hip_runtime.h>
 
 extern "C" void solution(const float* input, float* output, size_t n, size_t m) {

@@ -4,6 +4,7 @@
 // family: unusable-source
 // first seen: constructed for this corpus
 // control: honest
+// Has an instruction of the GPU in inline assembly, which the CPU runtime cannot execute.
 #include <hip/hip_runtime.h>
 
 __global__ void assembly(float* y) {

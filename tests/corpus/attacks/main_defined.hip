@@ -3,6 +3,7 @@
 // family: unusable-source
 // first seen: constructed for this corpus
 // control: honest
+// Defines main() beside a correct solution().
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

@@ -4,6 +4,7 @@
 // first seen: public write-ups of program judges
 // control: honest
 // sandbox: matters
+// Allocates and fills 64 MiB at a time in an endless loop, and frees nothing.
 #include <hip/hip_runtime.h>
 #include <cstdlib>
 #include <cstring>

@@ -3,6 +3,7 @@
 // family: skipped-work
 // first seen: public write-ups of GPU kernel competitions
 // control: honest
+// Writes NaN to every element: an error that is NaN is not greater than any tolerance.
 #include <hip/hip_runtime.h>
 
 __global__ void fill(float* y, size_t n) {

@@ -4,6 +4,7 @@
 // family: faults
 // first seen: constructed for this corpus
 // control: honest
+// Writes through a null pointer in a kernel.
 #include <hip/hip_runtime.h>
 
 __global__ void write(float* y) { y[threadIdx.x] = 1.0f; }

@@ -3,6 +3,7 @@
 // family: faults
 // first seen: constructed for this corpus
 // control: honest
+// Reads 8,192 elements after the right one, and so beyond the end of the input.
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

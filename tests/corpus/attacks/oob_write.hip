@@ -5,6 +5,7 @@
 // family: faults
 // first seen: constructed for this corpus
 // control: honest
+// Writes to addresses that begin 4,096 elements after the end of the output.
 #include <hip/hip_runtime.h>
 
 __global__ void far(float* y, size_t n) { y[n + blockIdx.x * blockDim.x + threadIdx.x] = 1.0f; }

@@ -3,6 +3,7 @@
 // family: faults
 // first seen: constructed for this corpus
 // control: honest
+// Computes correctly, but also writes the element before the first one of the output.
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

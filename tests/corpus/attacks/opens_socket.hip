@@ -4,6 +4,7 @@
 // first seen: public write-ups of program judges
 // control: honest
 // sandbox: matters
+// Computes correctly, but also opens a TCP socket and connects to a port on loopback.
 #include <hip/hip_runtime.h>
 #include <arpa/inet.h>
 #include <cstdio>

@@ -4,6 +4,7 @@
 // family: hooks
 // first seen: constructed for this corpus
 // control: honest
+// Defines its own clock_gettime(), whose time is always 0.
 #include <hip/hip_runtime.h>
 #include <ctime>
 

@@ -3,6 +3,7 @@
 // family: faults
 // first seen: constructed for this corpus
 // control: honest
+// Recurses without end on the host, until the stack overflows.
 #include <hip/hip_runtime.h>
 
 __attribute__((noinline)) int deep(volatile int* above) {

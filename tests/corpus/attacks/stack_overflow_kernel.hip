@@ -3,6 +3,7 @@
 // family: faults
 // first seen: constructed for this corpus
 // control: honest
+// Recurses a billion levels deep in a kernel, until the stack of the thread overflows.
 #include <hip/hip_runtime.h>
 
 __device__ __attribute__((noinline)) float deep(const float* x, int level) {

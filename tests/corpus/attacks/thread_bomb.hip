@@ -3,6 +3,7 @@
 // first seen: public write-ups of program judges
 // control: honest
 // sandbox: matters
+// Starts up to 100,000 threads that never end.
 #include <hip/hip_runtime.h>
 #include <pthread.h>
 #include <unistd.h>

@@ -3,6 +3,7 @@
 // family: late-work
 // first seen: public write-ups of GPU kernel competitions
 // control: honest
+// Computes correctly, but leaves a detached thread running after solution() has returned.
 #include <hip/hip_runtime.h>
 #include <thread>
 

@@ -4,6 +4,7 @@
 // family: early-end
 // first seen: public write-ups of program judges
 // control: honest
+// Throws a C++ exception from solution() instead of computing.
 #include <hip/hip_runtime.h>
 #include <stdexcept>
 

@@ -4,6 +4,7 @@
 // family: unusable-source
 // first seen: constructed for this corpus
 // control: honest
+// Calls a function that it declares but does not define.
 #include <hip/hip_runtime.h>
 
 void somewhere_else(int);

@@ -4,6 +4,7 @@
 // first seen: public write-ups of program judges
 // control: honest
 // sandbox: matters
+// Computes correctly, but also tries to overwrite its library and to create files in read-only folders.
 #include <hip/hip_runtime.h>
 #include <cstdio>
 

@@ -4,6 +4,7 @@
 // family: unusable-source
 // first seen: constructed for this corpus
 // control: honest
+// Defines solution() with other parameters than those of the problem.
 #include <hip/hip_runtime.h>
 
 extern "C" void solution(const float* input, float* output, float alpha, size_t n) {}

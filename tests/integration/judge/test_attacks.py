@@ -89,7 +89,8 @@ def test_a_failure_has_a_hint(judge: Judge) -> None:
 
 @pytest.mark.parametrize("attack", all_attacks(), ids=lambda attack: attack.name)
 def test_the_header_of_an_attack_is_complete(attack: Attack) -> None:
-    """Every file has a known family; an attack says where it was first seen and has an honest control."""
+    """Every file has a summary and a known family; an attack also has its origin and an honest control."""
+    assert attack.summary
     assert attack.family in FAMILIES
     known = "verdict|code|endpoint|problem|says|never|family|first seen|control|sandbox|caught|tests|time"
     header = re.findall(r"^// ([a-z ]+): ", attack.source.partition("#")[0], re.MULTILINE)
