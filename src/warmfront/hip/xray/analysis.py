@@ -204,9 +204,10 @@ def _read_result(box: Box, source: str, arch: str) -> tuple[str | None, str, Com
     assembly = box.folder / ASSEMBLY_FILE
     if end.reason is ExitReason.EXITED and end.code == 0 and assembly.stat().st_size <= MAX_ASSEMBLY_BYTES:
         text = assembly.read_text(errors="replace")
-        if failure := _find_undefined(text, source):
+        output = end.output.decode(errors="replace")
+        if failure := _find_default_errors(output, source, arch) or _find_undefined(text, source):
             return None, "", failure
-        return text, end.output.decode(errors="replace"), None
+        return text, output, None
     from warmfront.hip.xray import compile_failures  # noqa: PLC0415 - only needed for failures
 
     if end.reason is not ExitReason.EXITED:
@@ -221,6 +222,15 @@ def _unwrap_shell(end: BoxExit) -> BoxExit:
     if end.reason is ExitReason.EXITED and end.code is not None and end.code > _SIGNALED:
         return replace(end, reason=ExitReason.SIGNALED, code=None, signal=end.code - _SIGNALED)
     return end
+
+
+def _find_default_errors(output: str, source: str, arch: str) -> CompileFailure | None:
+    """Return the failure for warnings that are errors by default."""
+    if "warning: c" not in output:
+        return None
+    from warmfront.hip.xray import compile_failures  # noqa: PLC0415 - rarely needed
+
+    return compile_failures.explain_default_errors(output, source, arch)
 
 
 def _find_undefined(assembly: str, source: str) -> CompileFailure | None:
