@@ -65,8 +65,9 @@ Why that suffices
 - *On a GPU.* Inputs and outputs of a timed call never pass through the host. The harness mixes the inputs
   from two base sets by secret random bits (`mixed_inputs.py`, `slot_kernels.h`), so that a result of another
   call is of no use. It checks inputs, guard zones and outputs with its own reference (`device_references.h`).
-  What it does not find right is computed again by NumPy, which decides. Clock and limits run only while a
-  command is executed.
+  Of large matrix products, whose reference takes a hundred times as long as the kernel, it checks one row of
+  every eight; which one is drawn after the call. What it does not find right is computed again by NumPy,
+  which decides. Clock and limits run only while a command is executed.
 - *The slope.* Windows with few and with many calls alternate, and the slope removes constant costs. A guest
   could waste time in the small windows to lower the slope. So a pair never counts for less than its large
   window divided by its calls, without the overhead of a window, which is measured in the same box before

@@ -2293,7 +2293,7 @@ float f(hipFloatComplex a) { return hipCabsf(hipCmulf(a, a)); }
 void f(int n) { assert(n > 0); printf("%d\n", n); }
 //// host-min-max: 6.4 7.2
 float f(float a, int b) { return max(a, 2.0f) + min(b, 3) + abs(b) + fabsf(a); }
-//// host-amdgcn-builtin: none
+//// host-amdgcn-builtin: none cpu: yes
 int f(int x) { return __builtin_amdgcn_readfirstlane(x); }
 //// host-hip-atomic: 6.4 7.2
 int f(int* x) { return __hip_atomic_fetch_add(x, 1, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
@@ -2382,7 +2382,7 @@ __global__ void k(int* p, int n) { p[0] = 1 < n < 3; }
 __global__ void k(int* p, int n) { register int a = n; p[0] = a; }
 //// assignment-in-condition: 6.4 7.2
 __global__ void k(int* p, int n) { if (p[0] = n) p[1] = 2; }
-//// constexpr-function-of-device: 6.4 7.2
+//// constexpr-function-of-device: 6.4 7.2 cpu: no
 __device__ int g(int n) { return n; }
 __device__ constexpr int f(int n) { return g(n); }
 __global__ void k(int* p) { p[0] = f(1); }

@@ -259,7 +259,7 @@ def _roofline(problem: Problem, dtype: Dtype | None, gpu: Gpu) -> Roofline:
     dtype = dtype or problem.dtypes[0]
     case = max(problem.cases(Scale.GPU), key=lambda case: problem.bytes_moved(case, dtype))
     flops, moved = problem.flops(case), problem.bytes_moved(case, dtype)
-    ridge = gpu.peak_flops_for(dtype) / gpu.bandwidth_bytes_per_s
+    ridge = gpu.peak_flops_for(problem.arithmetic or dtype) / gpu.bandwidth_bytes_per_s
     return Roofline(
         gpu=gpu.name,
         case=case.name,
@@ -269,6 +269,6 @@ def _roofline(problem: Problem, dtype: Dtype | None, gpu: Gpu) -> Roofline:
         flops_per_byte=flops / moved,
         ridge_flops_per_byte=ridge,
         memory_bound=flops / moved < ridge,
-        floor_ms=gpu.floor_ms(flops, moved, dtype),
+        floor_ms=problem.floor_ms(case, dtype, gpu),
         matrix_peaks=dict(gpu.matrix_peak_flops),
     )
