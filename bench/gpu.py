@@ -93,7 +93,7 @@ def print_problem(problem: Problem, seed: int) -> bool:
 def true_time_s(problem: Problem, case: Case) -> float:
     """Return how long the modelled kernel takes."""
     dtype = problem.dtypes[0]
-    floor_ms = gpus.MI300X.floor_ms(problem.flops(case), problem.bytes_moved(case, dtype), dtype)
+    floor_ms = problem.floor_ms(case, dtype, gpus.MI300X)
     passes = SORT_PASSES if problem.slug == "array-sort" else 1
     return passes * ABOVE_FLOOR * floor_ms / 1e3 + LAUNCH_S
 

@@ -58,8 +58,8 @@ class Gpu:
         return f"AMD {self.name} ({', '.join(facts)})"
 
     def peak_flops_for(self, dtype: str) -> float:
-        """Return the peak for a dtype; the float32 peak for a dtype without a published figure."""
-        return self.peak_flops.get(dtype, self.peak_flops["float32"])
+        """Return the peak for a dtype; the highest peak for a dtype without a published figure."""
+        return self.peak_flops.get(dtype) or max(self.peak_flops.values())
 
     def floor_ms(self, flops: int, bytes_moved: int, dtype: str) -> float:
         """Return the roofline floor: the least time for this much arithmetic and memory traffic."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -152,6 +153,10 @@ def test_the_cpu_runtime_accepts_what_the_corpus_says(folder: Path) -> None:
     toolchain = CpuToolchain(settings.load({}, env_file=None).cache_dir)
     toolchain.build()
 
+    def translate(source: str) -> str:
+        translation = rewrite(source)
+        return translation.includes + translation.text
+
     def parse(name: str, text: str) -> subprocess.CompletedProcess[str]:
         file = folder / f"{name}.cc"
         file.write_text(f'#line 1 "{SOURCE_NAME}"\n{text}')
@@ -160,7 +165,7 @@ def test_the_cpu_runtime_accepts_what_the_corpus_says(folder: Path) -> None:
 
     def accepts(feature: Feature) -> bool:
         try:
-            return parse(feature.name, rewrite(feature.source).text).returncode == 0
+            return parse(feature.name, translate(feature.source)).returncode == 0
         except RewriteError:
             return False
 
@@ -173,9 +178,6 @@ def test_the_cpu_runtime_accepts_what_the_corpus_says(folder: Path) -> None:
             parse(f"batch-{batch.features[0].name}", batch.source).stderr
         )
         return undecided - _fails_alone(accepts, undecided)
-
-    def translate(source: str) -> str:
-        return rewrite(source).text
 
     probes = real_hip.features()
     wrong = _union(find_refused, make_batches([f for f in probes if f.on_cpu], _BATCH, translate))
@@ -225,7 +227,7 @@ def _problem_of(path: Path, text: str) -> str:
     first = text.partition("\n")[0]
     if first.startswith("// problem: "):
         return first.removeprefix("// problem: ").split()[0]
-    return path.stem.removesuffix("_half").replace("_", "-")
+    return re.sub("_(half|mfma)$", "", path.stem).replace("_", "-")
 
 
 def _is_newer(feature: Feature) -> bool:

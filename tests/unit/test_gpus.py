@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from warmfront import gpus
+from warmfront import gpus, problems
 from warmfront.errors import UsageError
 from warmfront.hip.xray.occupancy import COMPUTE_UNITS
-from warmfront.problems.spec import Dtype
+from warmfront.problems.spec import Dtype, Scale
 
 
 def test_the_display_name_has_memory_and_price() -> None:
@@ -55,6 +55,15 @@ def test_the_floor_is_set_by_memory_or_by_arithmetic() -> None:
     assert gpus.MI325X.floor_ms(0, 6_000_000_000, Dtype.FLOAT32) == pytest.approx(1.0)
     assert gpus.MI300X.floor_ms(163_400_000_000, 0, Dtype.FLOAT32) == pytest.approx(1.0)
     assert gpus.MI210.floor_ms(181_000_000_000, 0, Dtype.FLOAT16) == pytest.approx(1.0)
+
+
+def test_the_floor_of_fp8_is_that_of_the_matrix_cores() -> None:
+    """A kernel on the fp8 matrix cores is not called impossible; a GPU without them has its highest peak."""
+    problem = problems.get("fp8-matmul")
+    case = problem.cases(Scale.GPU)[-1]
+    flops = problem.flops(case)
+    assert problem.floor_ms(case, Dtype.FLOAT32, gpus.MI300X) == pytest.approx(flops / 2614.9e9)
+    assert problem.floor_ms(case, Dtype.FLOAT32, gpus.MI210) == pytest.approx(flops / 181e9)
 
 
 def test_a_die_of_an_mi250x_is_one_device() -> None:

@@ -36,6 +36,13 @@ class Builtin(NamedTuple):
     note: str = ""  #: why it is approximate or GPU only
 
 
+class UnknownInstruction(NamedTuple):
+    """What to say about a builtin that gfx942 does not have."""
+
+    message: str
+    hint: str  #: what to use instead
+
+
 class _Family(NamedTuple):
     group: str
     fidelity: Fidelity
@@ -88,6 +95,10 @@ _FAMILIES = (
             "mfma_f32_{32x32x4,16x16x4,4x4x4,32x32x8,16x16x16}{f16,bf16_1k} "
             "mfma_f32_{16x16x8,32x32x4}_xf32 mfma_f32_{16x16x32,32x32x16}_{bf8,fp8}_{bf8,fp8}",
             "sums are rounded after every product; the GPU truncates sums of several products"),
+    _Family("matrices", _GPU_ONLY, "",
+            "smfmac_f32_{16x16x32,32x32x16}_{f16,bf16} smfmac_i32_{16x16x64,32x32x32}_i8 "
+            "smfmac_f32_{16x16x64,32x32x32}_{bf8,fp8}_{bf8,fp8}",
+            "the CPU runtime does not have instructions for sparse matrices"),
     _Family("conversions", _EXACT, _CONVERSIONS,
             "cvt_f32_{fp8,bf8} cvt_pk_f32_{fp8,bf8} cvt_pk_{fp8,bf8}_f32"),
     _Family("conversions", _APPROXIMATE, _CONVERSIONS,
@@ -123,7 +134,7 @@ _FAMILIES = (
     _Family("arithmetic", _GPU_ONLY, "",
             "div_scale{,f} div_fmas{,f} div_fixup{,f,h} trig_preop{,f} cubeid cubema cubesc cubetc "
             "mqsad_u32_u8 fmed3h fracth ldexph frexp_manth frexp_exph classh rcph sqrth rsqh sinh cosh "
-            "rsq_clamp{,f} log_clampf",
+            "rsq_clamp{,f} log_clampf interp_{mov,p1,p2,p1_f16,p2_f16}",
             "the CPU runtime does not have this instruction"),
     _Family("scheduling", _GPU_ONLY, "",
             "ds_append ds_consume ds_gws_{barrier,init,sema_br,sema_p,sema_release_all,sema_v} "
@@ -180,6 +191,9 @@ _REJECTIONS = {
         "Use __ATOMIC_ACQUIRE, __ATOMIC_RELEASE, __ATOMIC_ACQ_REL or __ATOMIC_SEQ_CST.",
     ),
 }
+_UNDECLARED = re.compile(
+    rf"'(?P<gcc>{PREFIX}\w+)' was not declared|undeclared identifier '(?P<clang>{PREFIX}\w+)'"
+)
 _REJECTED = re.compile(r"\brejected_(\w+)\b")
 
 
@@ -221,11 +235,21 @@ def approximate_names(names: Iterable[str]) -> list[Builtin]:
 
 
 def why_gpu_only(name: str) -> str:
-    """Return why the CPU runtime does not support a builtin."""
-    if builtin := all_builtins().get(name):
-        return builtin.note
-    similar = difflib.get_close_matches(name, all_builtins(), n=1, cutoff=0.8)
-    return f"it is an instruction of AMD GPUs{f'; did you mean {similar[0]}?' if similar else ''}"
+    """Return why the CPU runtime does not support a builtin; empty if gfx942 does not have it."""
+    builtin = all_builtins().get(name)
+    return builtin.note if builtin else ""
+
+
+def find_unknown_builtin(text: str) -> UnknownInstruction | None:
+    """Return the builtin in a compiler's message that gfx942 does not have, or None."""
+    match = _UNDECLARED.search(text)
+    name = match["gcc"] or match["clang"] if match else ""
+    if not name or name in all_builtins():
+        return None
+    names = {known.removeprefix(PREFIX) for known in all_builtins()}
+    similar = difflib.get_close_matches(name.removeprefix(PREFIX), sorted(names), n=1, cutoff=0.75)
+    hint = f"Did you mean {PREFIX}{similar[0]}?" if similar else "docs/cdna3.md lists the builtins of gfx942."
+    return UnknownInstruction(f"'{name}' is unknown: gfx942 (MI300X) does not have this builtin", hint)
 
 
 def find_rejection(text: str) -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from warmfront.hip.builtins import find_rejection
+from warmfront.hip.builtins import find_rejection, find_unknown_builtin
 from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
 from warmfront.hip.gpu_only import find_gpu_only
 from warmfront.hip.matrix_instructions import find_unknown_instruction
@@ -171,9 +171,12 @@ class _FailedCompilation:
     source_map: SourceMap
 
     def unknown_instruction(self, messages: Sequence[Message]) -> CompileFailure | None:
-        """Recognize a matrix instruction that the GPU does not have."""
+        """Recognize a builtin that the GPU does not have. A compiler for the GPU explains most of them."""
         for message in self.by_author(messages):
-            if unknown := find_unknown_instruction(message.text):
+            unknown = find_unknown_instruction(message.text)
+            if unknown is None and self.source_map.rewritten:
+                unknown = find_unknown_builtin(message.text)
+            if unknown:
                 diagnostic = self.diagnostic(message, unknown.message)
                 return CompileFailure(
                     "UNKNOWN_INSTRUCTION", render([diagnostic], self.source), (diagnostic,), hint=unknown.hint

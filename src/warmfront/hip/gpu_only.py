@@ -21,7 +21,7 @@ class GpuOnlyName:
 
 #: Families of names, and why each needs a GPU.
 _FAMILIES = (
-    (r"__builtin_amdgcn_\w*|__builtin_mfma\w*|__ockl_\w*|__ocml_\w*", "it is an instruction of AMD GPUs"),
+    (r"__builtin_mfma\w*|__ockl_\w*|__ocml_\w*", "it is an instruction of AMD GPUs"),
     (r"(?:roc|hip)(?:blas|blaslt|sparse|solver|fft|rand|tensor)\w*|miopen\w*|rccl\w*|nccl\w*",
      "it is a library of GPU kernels"),
     (r"hipcub|rocprim|rocwmma|wmma|thrust|ck|ck_tile|composable_kernel|cub|hipcub\w*|rocprim\w*",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 
-from warmfront.hip.builtins import PREFIX, all_builtins
-from warmfront.value_class import dataclass
+from warmfront.hip.builtins import PREFIX, UnknownInstruction, all_builtins
 
 _DENSE = f"{PREFIX}mfma_"
 _SPARSE = f"{PREFIX}smfmac_"
@@ -31,14 +30,6 @@ _REPLACED = {
     "i32_32x32x32_i8": "i32_32x32x16_i8",
 }
 _QUOTED = re.compile(r"'(?P<name>__builtin_amdgcn_s?mfma\w+)'")
-
-
-@dataclass(frozen=True)
-class UnknownInstruction:
-    """A matrix instruction that gfx942 does not have, with a hint."""
-
-    message: str
-    hint: str
 
 
 def find_unknown_instruction(text: str) -> UnknownInstruction | None:

@@ -67,8 +67,9 @@ after it is stopped. The work for N correct outputs is therefore done between th
 - *On a GPU.* Inputs and outputs of a timed call never pass through the host. The harness mixes the inputs
   from two base sets by secret random bits (`mixed_inputs.py`, `slot_kernels.h`), so the result of another
   call is useless. It checks inputs, guard zones and outputs with its own reference (`device_references.h`).
-  NumPy recomputes every output that this check rejects, and decides. The clock and the time limits run only
-  while a command is executed.
+  Of large matrix products, whose reference takes a hundred times as long as the kernel, it checks one row of
+  every eight, drawn at random after the call. NumPy recomputes every output that this check rejects, and
+  decides. The clock and the time limits run only while a command is executed.
 - *The slope.* Windows with few and with many calls alternate, and the slope removes constant costs. A guest
   could waste time in the small windows to lower the slope. So a pair never counts for less than its large
   window divided by its calls, without the overhead of a window, which is measured in the same box before

@@ -40,7 +40,7 @@ _REGION = struct.Struct("<QQQQIIII")
 _NUMBER = struct.Struct("<I")
 _COUNT = struct.Struct("<Q")
 _MIX_ENTRY = struct.Struct("<IIQ")
-_VERIFY_HEADER = struct.Struct("<64sIIQ")
+_VERIFY_HEADER = struct.Struct("<64sIIQQ")
 _TOLERANCE = struct.Struct("<dd")
 _SLOT_REPORT = struct.Struct("<QQQ")
 _RESIDUE_PROBE = struct.Struct("<QII")
@@ -188,28 +188,34 @@ class DeviceMemory:
         is_ours = type(problem).__module__.startswith(_OUR_PROBLEMS)
         return is_ours and self._verify(problem, (), ()) is not None
 
-    def verify(self, problem: Problem, case: Case, tolerances: Sequence[Tolerance]) -> list[bool]:
+    def verify(
+        self, problem: Problem, case: Case, tolerances: Sequence[Tolerance], *, row_share: int = 1
+    ) -> list[bool]:
         """Check inputs, guard zones and saved outputs of the first slots on the device.
 
         Args:
             problem: a problem for which the harness has a reference.
             case: the sizes.
             tolerances: one for each slot.
+            row_share: of outputs whose reference takes long, check one of this many rows, at random.
 
         Returns:
             Whether each slot passed. A slot that did not pass may still be correct: the host must check it.
         """
-        reports = self._verify(problem, _numbers(problem, case), tolerances)
+        reports = self._verify(problem, _numbers(problem, case), tolerances, row_share)
         if reports is None or len(reports) != len(tolerances):
             raise ToolchainFailed("The harness returned a wrong number of reports.")
         return reports
 
     def _verify(
-        self, problem: Problem, numbers: Sequence[float], tolerances: Sequence[Tolerance]
+        self,
+        problem: Problem,
+        numbers: Sequence[float],
+        tolerances: Sequence[Tolerance],
+        row_share: int = 1,
     ) -> list[bool] | None:
-        header = _VERIFY_HEADER.pack(
-            problem.slug.encode(), len(tolerances), len(numbers), secrets.randbits(64)
-        )
+        key = secrets.randbits(64)  # drawn after the calls
+        header = _VERIFY_HEADER.pack(problem.slug.encode(), len(tolerances), len(numbers), key, row_share)
         limits = b"".join(_TOLERANCE.pack(tolerance.rtol, tolerance.atol) for tolerance in tolerances)
         answer = self._command(_VERIFY, header + limits + struct.pack(f"<{len(numbers)}d", *numbers))
         if not answer or (len(answer) - _COUNT.size) % _SLOT_REPORT.size:

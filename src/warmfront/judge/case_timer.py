@@ -1,7 +1,7 @@
 """Time a kernel that passed the check, with windows: see `warmfront.judge` for the method.
 
 In a window, the stopped guest gets fresh inputs for each call, runs, and is stopped before its outputs are
-read. All outputs of all windows are verified. Nothing that the guest reports decides the time.
+read. The outputs of all windows are verified. Nothing that the guest reports decides the time.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ class CaseTimer:
         protect: bool = False,
         cpu: FastCpu | None = None,
     ) -> tuple[Window, tuple[float, ...]]:
-        """Measure calls with inputs that no other call had, and verify every output."""
+        """Measure calls with inputs that no other call had, and verify the outputs."""
         inputs.fill(layout, calls)
         before_ms = cpu.settle() if cpu else None
         window, answer = self.guest.window(
@@ -267,7 +267,8 @@ class CaseTimer:
         problem, dtype = self.request.problem, self.request.dtype
         result = time_per_call(windows, self.overhead_ms, reference_ms)
         flops, moved = problem.flops(case_data.case), problem.bytes_moved(case_data.case, dtype)
-        floor_ms = None if self.toolchain.simulated else self.toolchain.gpu.floor_ms(flops, moved, dtype)
+        gpu = None if self.toolchain.simulated else self.toolchain.gpu
+        floor_ms = problem.floor_ms(case_data.case, dtype, gpu) if gpu else None
         ms = result.median_ms
         if floor_ms is not None and ms < floor_ms:
             raise _below_floor(case_data, ms, floor_ms, gpu=self.toolchain.gpu, flops=flops, moved=moved)

@@ -3,6 +3,10 @@
 // They are simple, not fast, and use no shared memory and no barriers. A reference computes the expected values of the
 // output. tests/integration/judge/test_device_references.py compares each of them with the reference in
 // NumPy, and an output that one of them rejects is checked again on the host before it becomes a verdict.
+//
+// Products of matrices with several hundred operations per byte would take a hundred times as long as the timed call.
+// Of a timed call, one of every eight rows is checked, chosen by a secret key after the call: a kernel that leaves
+// out one row in a hundred is found in most calls, of which there are hundreds. A check of correctness checks all rows.
 #pragma once
 
 #include <hip/hip_fp16.h>
@@ -79,12 +83,32 @@ __device__ inline double at(const Tensor& tensor, uint64_t i) {
                      : static_cast<double>(static_cast<const float*>(tensor.data)[i]);
 }
 
+// The rows of an output that are checked: of every `share` rows, one that the secret key decides. With a share of 1,
+// all rows are.
+struct Rows {
+  uint64_t count;
+  uint64_t length;
+  uint64_t share;
+  uint64_t key;
+
+  uint64_t checked() const { return (count + share - 1) / share; }
+
+  __device__ uint64_t row(uint64_t i) const {
+    uint64_t hash = (key ^ i) * 0x9E3779B97F4A7C15ull;
+    hash = (hash ^ hash >> 32) * 0xD6E8FEB86659FD93ull;
+    hash ^= hash >> 29;
+    const uint64_t first = i * share, left = count - first;
+    return first + hash % (left < share ? left : share);
+  }
+};
+
 // One call of `solution`: its tensors, and the values of its other parameters in their order.
 struct Call {
   std::vector<Tensor> inputs;
   Tensor output;
   std::vector<double> numbers;
   Scratch* scratch;
+  Rows rows;  // for a reference that computes some rows only
 
   uint64_t size(size_t number) const { return static_cast<uint64_t>(numbers[number]); }
 };
@@ -376,6 +400,129 @@ void histogram(const Call& call, double* expected) {
   LAUNCH(add_counts_kernel, bins, bins, static_cast<const unsigned*>(counts), expected);
 }
 
+// ---- Products of matrices that take long: a part of the rows ----
+
+// The value of a code of e4m3 fnuz, which is not NaN: a float has the same order of sign, exponent and mantissa.
+__device__ inline double decode_fp8(uint32_t code) {
+  const float magnitude = __uint_as_float((code & 0x7Fu) << 20) * 0x1p119f;
+  return static_cast<double>((code & 0x80u) != 0 ? -magnitude : magnitude);
+}
+
+constexpr uint64_t kScaleWords = 32, kScaleColumns = 128;
+
+// Each thread computes four elements of a row.
+__global__ void fp8_matmul_kernel(const uint32_t* a, const uint32_t* b, Tensor a_scale, Tensor b_scale, uint64_t n,
+                                  uint64_t words, Rows rows, uint64_t checked, double* expected) {
+  const uint64_t tiles = (n + 3) / 4, blocks = (words + kScaleWords - 1) / kScaleWords;
+  FOR_EACH(i, checked * tiles) {
+    const uint64_t row = rows.row(i / tiles), left = i % tiles * 4;
+    double totals[4] = {};
+    for (uint64_t block = 0; block < blocks; ++block) {
+      const uint64_t from = block * kScaleWords, to = from + kScaleWords < words ? from + kScaleWords : words;
+      double sums[4] = {};
+      for (uint64_t w = from; w < to; ++w) {
+        const uint32_t ours = a[row * words + w];
+        uint32_t theirs[4];
+        for (uint64_t x = 0; x < 4; ++x) theirs[x] = b[(left + x < n ? left + x : n - 1) * words + w];
+        for (int shift = 0; shift < 32; shift += 8) {
+          const double value = decode_fp8(ours >> shift & 0xFFu);
+          for (int x = 0; x < 4; ++x) sums[x] += value * decode_fp8(theirs[x] >> shift & 0xFFu);
+        }
+      }
+      const double scale = at(a_scale, row * blocks + block);
+      for (uint64_t x = 0; x < 4; ++x) {
+        const uint64_t column = left + x < n ? left + x : n - 1;
+        totals[x] += sums[x] * scale * at(b_scale, column / kScaleColumns * blocks + block);
+      }
+    }
+    for (uint64_t x = 0; x < 4 && left + x < n; ++x) expected[i / tiles * n + left + x] = totals[x];
+  }
+}
+
+void fp8_matmul(const Call& call, double* expected) {
+  const uint64_t n = call.size(1), checked = call.rows.checked();
+  LAUNCH(fp8_matmul_kernel, checked * ((n + 3) / 4), static_cast<const uint32_t*>(call.inputs[0].data),
+         static_cast<const uint32_t*>(call.inputs[1].data), call.inputs[2], call.inputs[3], n, call.size(2), call.rows,
+         checked, expected);
+}
+
+// The scores of `count` rows of queries from `first` on; each thread computes four of a row.
+__global__ void scores_kernel(Tensor q, Tensor k, uint64_t n, uint64_t d, Rows rows, uint64_t first, uint64_t count,
+                              double* scores) {
+  const uint64_t tiles = (n + 3) / 4;
+  const double scale = 1 / sqrt(static_cast<double>(d));
+  FOR_EACH(i, count * tiles) {
+    const uint64_t row = rows.row(first + i / tiles), keys = row / n * n, left = i % tiles * 4;
+    double sums[4] = {};
+    for (uint64_t l = 0; l < d; ++l) {
+      const double query = at(q, row * d + l);
+      for (uint64_t x = 0; x < 4; ++x) sums[x] += query * at(k, (keys + (left + x < n ? left + x : n - 1)) * d + l);
+    }
+    for (uint64_t x = 0; x < 4 && left + x < n; ++x) scores[i / tiles * n + left + x] = sums[x] * scale;
+  }
+}
+
+__global__ void largest_score_kernel(const double* scores, uint64_t n, uint64_t count, unsigned* largest) {
+  FOR_EACH(i, count * kParts) {
+    unsigned order = 0;
+    for (uint64_t j = i % kParts; j < n; j += kParts) {
+      const unsigned other = ordered(static_cast<float>(scores[i / kParts * n + j]));
+      order = other > order ? other : order;
+    }
+    atomicMax(&largest[i / kParts], order);
+  }
+}
+
+__global__ void score_weights_kernel(uint64_t n, uint64_t count, const unsigned* largest, double* scores, double* sums) {
+  FOR_EACH(i, count * kParts) {
+    const double shift = from_ordered(largest[i / kParts]);
+    double sum = 0;
+    for (uint64_t j = i % kParts; j < n; j += kParts) {
+      double& score = scores[i / kParts * n + j];
+      score = exp(score - shift);
+      sum += score;
+    }
+    atomicAdd(&sums[i / kParts], sum);
+  }
+}
+
+__global__ void weighted_values_kernel(Tensor v, uint64_t n, uint64_t d, Rows rows, uint64_t first, uint64_t count,
+                                       const double* weights, const double* sums, double* expected) {
+  const uint64_t tiles = (d + 3) / 4;
+  FOR_EACH(i, count * tiles) {
+    const uint64_t local = i / tiles, keys = rows.row(first + local) / n * n, left = i % tiles * 4;
+    double totals[4] = {};
+    for (uint64_t j = 0; j < n; ++j) {
+      const double weight = weights[local * n + j];
+      for (uint64_t x = 0; x < 4; ++x) totals[x] += weight * at(v, (keys + j) * d + (left + x < d ? left + x : d - 1));
+    }
+    for (uint64_t x = 0; x < 4 && left + x < d; ++x)
+      expected[(first + local) * d + left + x] = totals[x] / sums[local];
+  }
+}
+
+constexpr uint64_t kScores = uint64_t{1} << 25;  // in memory at a time
+
+void attention(const Call& call, double* expected) {
+  const uint64_t n = call.size(1), d = call.size(2), checked = call.rows.checked();
+  const uint64_t chunk = kScores / n < 1 ? 1 : kScores / n < checked ? kScores / n : checked;
+  double* scores = call.scratch->doubles(1, chunk * n);
+  for (uint64_t first = 0; first < checked; first += chunk) {
+    const uint64_t count = first + chunk < checked ? chunk : checked - first;
+    double* sums = call.scratch->zeros(2, chunk);
+    auto* largest = reinterpret_cast<unsigned*>(call.scratch->zeros(3, chunk));
+    if (call.scratch->failed()) return;
+    LAUNCH(scores_kernel, count * ((n + 3) / 4), call.inputs[0], call.inputs[1], n, d, call.rows, first, count, scores);
+    LAUNCH(largest_score_kernel, count * kParts, static_cast<const double*>(scores), n, count, largest);
+    LAUNCH(score_weights_kernel, count * kParts, n, count, static_cast<const unsigned*>(largest), scores, sums);
+    LAUNCH(weighted_values_kernel, count * ((d + 3) / 4), call.inputs[2], n, d, call.rows, first, count,
+           static_cast<const double*>(scores), static_cast<const double*>(sums), expected);
+  }
+}
+
+uint64_t columns_of_product(const Call& call) { return call.size(1); }
+uint64_t extent_of_head(const Call& call) { return call.size(2); }
+
 // ---- Comparison ----
 
 __global__ void count_wrong_kernel(Tensor output, const double* expected, double rtol, double atol,
@@ -384,6 +531,16 @@ __global__ void count_wrong_kernel(Tensor output, const double* expected, double
   FOR_EACH(i, output.count) {
     const double got = at(output, i), want = expected[i];
     // NaN compares as wrong. The host decides about expected infinities.
+    count += !(fabs(got - want) <= atol + rtol * fabs(want));
+  }
+  if (count != 0) atomicAdd(wrong, count);
+}
+
+__global__ void count_wrong_rows_kernel(Tensor output, Rows rows, uint64_t checked, const double* expected, double rtol,
+                                        double atol, unsigned long long* wrong) {
+  unsigned long long count = 0;
+  FOR_EACH(i, checked * rows.length) {
+    const double got = at(output, rows.row(i / rows.length) * rows.length + i % rows.length), want = expected[i];
     count += !(fabs(got - want) <= atol + rtol * fabs(want));
   }
   if (count != 0) atomicAdd(wrong, count);
@@ -432,11 +589,14 @@ void count_wrong_order(const Call& call, uint64_t key, unsigned long long* wrong
 struct Reference {
   const char* slug;
   void (*compute)(const Call& call, double* expected);
+  uint64_t (*row_length)(const Call& call) = nullptr;  // if it computes the rows of `call.rows`
 };
 
 constexpr Reference kReferences[] = {
+    {"attention", attention, extent_of_head},
     {"conv-2d", conv_2d},
     {"cumsum", cumsum},
+    {"fp8-matmul", fp8_matmul, columns_of_product},
     {"histogram", histogram},
     {"layer-norm", layer_norm},
     {"leaky-relu", leaky_relu},
@@ -450,26 +610,36 @@ constexpr Reference kReferences[] = {
 
 constexpr char kSort[] = "array-sort";
 
-inline bool exists(const char* slug) {
-  if (std::strcmp(slug, kSort) == 0) return true;
+inline const Reference* find(const char* slug) {
   for (const Reference& reference : kReferences)
-    if (std::strcmp(slug, reference.slug) == 0) return true;
-  return false;
+    if (std::strcmp(slug, reference.slug) == 0) return &reference;
+  return nullptr;
 }
 
-// Adds the number of wrong elements of the output to `wrong`. `key` is secret and random.
-inline hipError_t count_wrong(const char* slug, const Call& call, double rtol, double atol, uint64_t key,
+inline bool exists(const char* slug) { return std::strcmp(slug, kSort) == 0 || find(slug) != nullptr; }
+
+// Adds the number of wrong elements of the output to `wrong`. `key` is secret and random. References that take long
+// check one of every `share` rows.
+inline hipError_t count_wrong(const char* slug, Call call, double rtol, double atol, uint64_t key, uint64_t share,
                               unsigned long long* wrong) {
   if (std::strcmp(slug, kSort) == 0) {
     count_wrong_order(call, key, wrong);
     return call.scratch->failed() ? hipErrorOutOfMemory : hipGetLastError();
   }
-  double* expected = call.scratch->doubles(0, call.output.count);
+  const Reference* reference = find(slug);
+  if (reference == nullptr) return hipErrorInvalidValue;
+  const uint64_t length = reference->row_length != nullptr ? reference->row_length(call) : 1;
+  call.rows = {call.output.count / length, length, reference->row_length != nullptr ? share : 1, key};
+  const uint64_t checked = call.rows.checked();
+  double* expected = call.scratch->doubles(0, checked * length);
   if (expected == nullptr) return hipErrorOutOfMemory;
-  for (const Reference& reference : kReferences)
-    if (std::strcmp(slug, reference.slug) == 0) reference.compute(call, expected);
+  reference->compute(call, expected);
   if (call.scratch->failed()) return hipErrorOutOfMemory;
-  LAUNCH(count_wrong_kernel, call.output.count, call.output, static_cast<const double*>(expected), rtol, atol, wrong);
+  if (reference->row_length != nullptr)
+    LAUNCH(count_wrong_rows_kernel, checked * length, call.output, call.rows, checked,
+           static_cast<const double*>(expected), rtol, atol, wrong);
+  else
+    LAUNCH(count_wrong_kernel, call.output.count, call.output, static_cast<const double*>(expected), rtol, atol, wrong);
   return hipGetLastError();
 }
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from warmfront.gpus import Gpu
     from warmfront.problems.ranges import Range
 
     Tensors = Mapping[str, np.ndarray[Any, Any]]
@@ -174,6 +175,7 @@ class Problem(ABC):
     statement: ClassVar[str]  #: Markdown, with the formula
     dtypes: ClassVar[tuple[Dtype, ...]] = (Dtype.FLOAT32,)  #: the first is the default
     aliases: ClassVar[tuple[str, ...]] = ()
+    arithmetic: ClassVar[str] = ""  #: a key of `Gpu.peak_flops`, if the dtype does not decide the roofline
     definition: str = ""  #: its Python source, if it is not from a module
 
     @abstractmethod
@@ -222,6 +224,10 @@ class Problem(ABC):
     @abstractmethod
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
         """Return the least memory traffic in bytes: every input read and every output written once."""
+
+    def floor_ms(self, case: Case, dtype: Dtype, gpu: Gpu) -> float:
+        """Return the roofline floor of a case: the least time that any kernel takes on a GPU."""
+        return gpu.floor_ms(self.flops(case), self.bytes_moved(case, dtype), self.arithmetic or dtype)
 
     def declaration(self, dtype: Dtype) -> str:
         """Return the required declaration, `extern "C" void solution(...)`."""

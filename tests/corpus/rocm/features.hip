@@ -935,7 +935,7 @@ __host__ __device__ int f(int x) { return x; }
 __global__ void k(int* p) { p[0] = f(p[1]); }
 //// inline-assembly: 6.4 7.2
 __global__ void k(int* p) { asm volatile("s_nop 0"); p[0] = 1; }
-//// amdgcn-builtin: 6.4 7.2 cpu: no
+//// amdgcn-builtin: 6.4 7.2
 __global__ void k(int* p) { p[0] = __builtin_amdgcn_readfirstlane(p[1]); }
 //// hip-launch-kernel-ggl: 6.4 7.2
 __global__ void k(int* p) { p[0] = 1; }
@@ -1087,10 +1087,10 @@ __global__ void k(uint* p) { p[0] = 1; uchar4 c = make_uchar4(1, 2, 3, 4); p[1] 
 //// fixed-width-types: 6.4 7.2
 #include <cstdint>
 __global__ void k(uint32_t* p, int64_t* q) { p[0] = 1; q[0] = 2; }
-//// ext-vector: 6.4 7.2 cpu: no
+//// ext-vector: 6.4 7.2
 typedef float v4 __attribute__((ext_vector_type(4)));
 __global__ void k(v4* p) { p[0] = p[0] * p[1]; p[0][1] = 2; }
-//// mfma: 6.4 7.2 cpu: no
+//// mfma: 6.4 7.2
 typedef float v4 __attribute__((ext_vector_type(4)));
 __global__ void k(float* p, v4* q) { q[0] = __builtin_amdgcn_mfma_f32_4x4x1f32(p[0], p[1], q[0], 0, 0, 0); }
 //// cuda-header: none
@@ -1605,37 +1605,37 @@ __global__ void k(unsigned* p) { p[0] = __vadd4(p[1], p[2]); }
 __global__ void k(unsigned* p) { p[0] = __vmaxs4(p[1], p[2]) + __vabsdiffu4(p[1], p[2]); }
 //// amd-mixed-dot: 6.4 7.2 cpu: no xray: no
 __global__ void k(char4* p, int* q) { q[0] = amd_mixed_dot(p[0], p[1], q[1], false); }
-//// amdgcn-readfirstlane: 6.4 7.2 cpu: no
+//// amdgcn-readfirstlane: 6.4 7.2
 __global__ void k(int* p) { p[0] = __builtin_amdgcn_readfirstlane(p[1]) + __builtin_amdgcn_readlane(p[2], 3); }
-//// amdgcn-ds-swizzle: 6.4 7.2 cpu: no
+//// amdgcn-ds-swizzle: 6.4 7.2
 __global__ void k(int* p) { p[0] = __builtin_amdgcn_ds_swizzle(p[1], 0x401f) + __builtin_amdgcn_ds_bpermute(4, p[2]); }
-//// amdgcn-dpp: 6.4 7.2 cpu: no
+//// amdgcn-dpp: 6.4 7.2
 __global__ void k(int* p) { p[0] = __builtin_amdgcn_update_dpp(0, p[1], 0x111, 0xf, 0xf, false) + __builtin_amdgcn_mov_dpp(p[2], 0x111, 0xf, 0xf, false); }
-//// amdgcn-perm: 6.4 7.2 cpu: no
+//// amdgcn-perm: 6.4 7.2
 __global__ void k(unsigned* p) { p[0] = __builtin_amdgcn_perm(p[1], p[2], 0x03020100) + __builtin_amdgcn_alignbit(p[1], p[2], 3); }
-//// amdgcn-rcp: 6.4 7.2 cpu: no
+//// amdgcn-rcp: 6.4 7.2
 __global__ void k(float* p) { p[0] = __builtin_amdgcn_rcpf(p[1]) + __builtin_amdgcn_rsqf(p[2]) + __builtin_amdgcn_exp2f(p[3]) + __builtin_amdgcn_logf(p[4]); }
-//// amdgcn-fmed3: 6.4 7.2 cpu: no
+//// amdgcn-fmed3: 6.4 7.2
 __global__ void k(float* p) { p[0] = __builtin_amdgcn_fmed3f(p[1], 0.0f, 1.0f); }
-//// amdgcn-sched: 6.4 7.2 cpu: no
+//// amdgcn-sched: 6.4 7.2
 __global__ void k(float* p) { __builtin_amdgcn_sched_barrier(0); __builtin_amdgcn_s_setprio(1); __builtin_amdgcn_iglp_opt(0); __builtin_amdgcn_sched_group_barrier(1, 1, 0); p[0] = 1; }
-//// amdgcn-waitcnt: 6.4 7.2 cpu: no
+//// amdgcn-waitcnt: 6.4 7.2
 __global__ void k(float* p) { __builtin_amdgcn_s_waitcnt(0); __builtin_amdgcn_s_barrier(); __builtin_amdgcn_wave_barrier(); p[0] = 1; }
-//// amdgcn-sleep: 6.4 7.2 cpu: no
+//// amdgcn-sleep: 6.4 7.2
 __global__ void k(float* p) { __builtin_amdgcn_s_sleep(1); p[0] = 1; }
-//// amdgcn-sdot4: 6.4 7.2 cpu: no
+//// amdgcn-sdot4: 6.4 7.2
 __global__ void k(int* p) { p[0] = __builtin_amdgcn_sdot4(p[1], p[2], p[3], false); }
 //// amdgcn-cvt-pk-fp8: 6.4 7.2
 __global__ void k(int* p, float* q) { p[0] = __builtin_amdgcn_cvt_pk_fp8_f32(q[0], q[1], 0, false); }
-//// amdgcn-mfma-bf16: 6.4 7.2 cpu: no
+//// amdgcn-mfma-bf16: 6.4 7.2
 typedef float v4f __attribute__((ext_vector_type(4)));
 typedef short v4s __attribute__((ext_vector_type(4)));
 __global__ void k(v4s* a, v4f* q) { q[0] = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a[0], a[1], q[0], 0, 0, 0); }
-//// amdgcn-mfma-f16: 6.4 7.2 cpu: no
+//// amdgcn-mfma-f16: 6.4 7.2
 typedef float v4f __attribute__((ext_vector_type(4)));
 typedef _Float16 v4h __attribute__((ext_vector_type(4)));
 __global__ void k(v4h* a, v4f* q) { q[0] = __builtin_amdgcn_mfma_f32_16x16x16f16(a[0], a[1], q[0], 0, 0, 0); }
-//// amdgcn-mfma-fp8: 6.4 7.2 cpu: no
+//// amdgcn-mfma-fp8: 6.4 7.2
 typedef float v4f __attribute__((ext_vector_type(4)));
 __global__ void k(long* a, v4f* q) { q[0] = __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8(a[0], a[1], q[0], 0, 0, 0); }
 //// amdgcn-mfma-gfx950: none
@@ -1646,9 +1646,9 @@ __global__ void k(v8h* a, v4f* q) { q[0] = __builtin_amdgcn_mfma_f32_16x16x32_f1
 typedef float v8f __attribute__((ext_vector_type(8)));
 typedef _Float16 v16h __attribute__((ext_vector_type(16)));
 __global__ void k(v16h* a, v8f* q) { q[0] = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(a[0], a[1], q[0]); }
-//// amdgcn-global-load-lds: 6.4 7.2 cpu: no
+//// amdgcn-global-load-lds: 6.4 7.2
 __global__ void k(int* p) { __shared__ int s[64]; __builtin_amdgcn_global_load_lds((__attribute__((address_space(1))) void*)p, (__attribute__((address_space(3))) void*)s, 4, 0, 0); __syncthreads(); p[1] = s[0]; }
-//// amdgcn-raw-buffer: 6.4 7.2 cpu: no
+//// amdgcn-raw-buffer: 6.4 7.2
 __global__ void k(int* p) { auto r = __builtin_amdgcn_make_buffer_rsrc(p, 0, 64, 0); p[1] = __builtin_amdgcn_raw_buffer_load_b32(r, 0, 0, 0); }
 //// asm-volatile-gcn: 6.4 7.2
 __global__ void k(float* p) { float x; asm volatile("v_add_f32 %0, %1, %2" : "=v"(x) : "v"(p[0]), "v"(p[1])); p[2] = x; }
@@ -2293,7 +2293,7 @@ float f(hipFloatComplex a) { return hipCabsf(hipCmulf(a, a)); }
 void f(int n) { assert(n > 0); printf("%d\n", n); }
 //// host-min-max: 6.4 7.2
 float f(float a, int b) { return max(a, 2.0f) + min(b, 3) + abs(b) + fabsf(a); }
-//// host-amdgcn-builtin: none
+//// host-amdgcn-builtin: none cpu: yes
 int f(int x) { return __builtin_amdgcn_readfirstlane(x); }
 //// host-hip-atomic: 6.4 7.2
 int f(int* x) { return __hip_atomic_fetch_add(x, 1, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT); }
@@ -2310,3 +2310,102 @@ void f(int* p) { k<<<1, 64>>>([=] __host__ __device__() { p[0] = 1; }); }
 //// host-calls-kernel-template-without-launch: none cpu: yes
 template <class T> __global__ void k(T* p) { p[0] = 1; }
 void f(int* p) { k<int>(p); }
+//// asm-unknown-instruction: none cpu: yes
+__global__ void k(int* p) { int x; asm volatile("v_foo_b32 %0, %1" : "=v"(x) : "v"(p[0])); p[1] = x; }
+//// asm-unknown-second-line: none cpu: yes
+__global__ void k(int* p) { asm volatile("s_nop 0\n\ts_foo 1"); p[0] = 1; }
+//// asm-of-another-gpu: none cpu: yes
+__global__ void k(int* p) { asm volatile("s_wait_loadcnt 0x0"); p[0] = 1; }
+//// asm-wrong-operands: none cpu: yes
+__global__ void k(int* p) { int x; asm volatile("v_add_f32 %0, %1" : "=v"(x) : "v"(p[0])); p[1] = x; }
+//// asm-in-macro: none cpu: yes
+#define FOO(x) __asm__ __volatile__("v_foo_b32 %0, %0" : "+v"(x))
+__global__ void k(int* p) { int x = p[0]; FOO(x); p[1] = x; }
+#undef FOO
+//// asm-pasted-word: none cpu: yes
+#define JOIN(a, b) a##b
+__global__ void k(int* p) { JOIN(as, m) volatile("s_foo 1"); p[0] = 1; }
+#undef JOIN
+//// asm-duplicate-label: none cpu: yes
+__device__ inline void wait() { asm volatile("again:\n\ts_nop 0"); }
+__global__ void k(int* p) { wait(); p[0] = 1; wait(); }
+//// asm-host: 6.4 7.2
+void f() { asm volatile("nop"); }
+//// asm-host-unknown: none cpu: yes
+void f() { asm volatile("v_nop"); }
+//// asm-outside-functions: none cpu: yes
+asm("foo bar");
+__global__ void k(int* p) { p[0] = 1; }
+//// host-warp-size-constexpr: 6.4
+int f(int n) { constexpr int w = warpSize; return n / w; }
+//// host-warp-size-array: 6.4
+int f(int n) { int a[warpSize]; a[0] = n; return a[0]; }
+//// host-warp-size-template: 6.4
+template <int N> int g() { return N; }
+int f(int n) { return g<warpSize>() + n; }
+//// host-warp-size-static-function: 6.4 7.2
+static int f(int n) { return n / warpSize; }
+//// host-warp-size-inline-function: 6.4 7.2
+inline int f(int n) { return n / warpSize; }
+//// host-warp-size-constexpr-function: 6.4
+constexpr int f(int n) { return n / warpSize; }
+//// host-warp-size-host-device: 6.4 cpu: yes
+__host__ __device__ int f(int n) { return n / warpSize; }
+__global__ void k(int* p) { p[0] = f(1); }
+//// host-warp-size-template-function: 6.4 cpu: yes
+template <class T> int f(T n) { return n / warpSize; }
+int g() { return f(1); }
+//// host-warp-size-block: 6.4 cpu: yes
+__global__ void k(int* p) { p[0] = 1; }
+void f(int* p) { dim3 b(warpSize, 4); k<<<1, b>>>(p); }
+//// host-warp-size-local-constant: 6.4 cpu: yes
+__global__ void k(int* p) { p[0] = 1; }
+void f(int* p) { const int w = warpSize; k<<<1, w>>>(p); }
+//// host-warp-size-member: 6.4 cpu: yes
+struct A { int n = warpSize; };
+int f() { A a; return a.n; }
+//// host-warp-size-default-argument: 6.4 7.2
+int f(int n = warpSize) { return n; }
+//// host-warp-size-variable: 6.4 cpu: yes
+static int w = warpSize;
+int f() { return w; }
+//// host-warp-size-static-member: 6.4 cpu: yes
+struct A { static inline int w = warpSize; };
+int f() { return A::w; }
+//// narrowing-array: none cpu: yes
+__global__ void k(float* p, int n) { int a[2] = {1.5f * n, 2}; p[0] = a[0]; }
+//// narrowing-host: none cpu: yes
+int f(double d) { int a[] = {d}; return a[0]; }
+//// chained-comparison: none cpu: yes
+__global__ void k(int* p, int n) { p[0] = 1 < n < 3; }
+//// register-variable: none cpu: yes
+__global__ void k(int* p, int n) { register int a = n; p[0] = a; }
+//// assignment-in-condition: 6.4 7.2
+__global__ void k(int* p, int n) { if (p[0] = n) p[1] = 2; }
+//// constexpr-function-of-device: 6.4 7.2 cpu: no
+__device__ int g(int n) { return n; }
+__device__ constexpr int f(int n) { return g(n); }
+__global__ void k(int* p) { p[0] = f(1); }
+//// increment-bool: none
+__global__ void k(int* p) { bool b = p[0]; b++; p[1] = b; }
+//// string-in-varargs: none cpu: yes
+#include <string>
+void f(std::string s) { printf("%s", s); }
+//// std-string-empty-in-kernel: 6.4 7.2
+#include <string>
+__global__ void k(int* p) { std::string s; p[0] = s.size(); }
+//// std-string-append-in-kernel: none cpu: yes
+#include <string>
+__global__ void k(int* p) { std::string s; s += "x"; p[0] = s.size(); }
+//// std-string-number-in-kernel: none cpu: yes
+#include <string>
+__global__ void k(int* p) { p[0] = std::to_string(3).size(); }
+//// std-string-parameter: 6.4 7.2
+#include <string>
+__device__ int f(const std::string& s) { return s.size(); }
+__global__ void k(int* p) { p[0] = 1; }
+//// std-string-view-in-kernel: none cpu: yes
+#include <string_view>
+__global__ void k(int* p) { std::string_view s("abc"); p[0] = s.size() + s[p[1]]; }
+//// misspelt-builtin: none
+__global__ void k(int* p) { p[0] = __builtin_amdgcn_readfirstlne(p[1]); }

@@ -155,7 +155,8 @@ def test_reports_a_mistake_at_its_position_in_the_source(
 
 
 GPU_ONLY = {
-    "export instruction": ("__builtin_amdgcn_exp_compr(n, n, n, n, n, n);", "instruction"),
+    "message instruction": ("__builtin_amdgcn_s_sendmsg(1, n);", "state that only a GPU has"),
+    "sparse matrices": ("__builtin_amdgcn_smfmac_i32_16x16x64_i8(n, n, n, n, 0, 0);", "sparse matrices"),
     "texture": ("tex2D<float>(n, 1, 2);", "texture"),
     "graph": ("hipGraph_t graph; hipGraphCreate(&graph, 0);", "graph"),
     "library type": ("rocblas_handle handle;", "library"),
@@ -204,11 +205,23 @@ def test_reports_constants_that_a_builtin_does_not_have(
     assert "hipcpu" not in failure.message
 
 
-def test_suggests_a_builtin_for_a_misspelt_one(explain: Callable[[str], CompileFailure]) -> None:
-    """An unknown builtin is never executed; the message suggests the nearest one that exists."""
-    failure = explain(f"{HEAD}  __builtin_amdgcn_readfirstlan(n);\n}}\n")
-    assert (failure.code, failure.diagnostics[0].line) == ("GPU_ONLY", 2)
-    assert "did you mean __builtin_amdgcn_readfirstlane?" in failure.message
+UNKNOWN_BUILTINS = {
+    "misspelt": ("readfirstlne(n)", "Did you mean __builtin_amdgcn_readfirstlane?"),
+    "of another GPU": ("cvt_pk_f16_fp8(n)", "Did you mean __builtin_amdgcn_cvt_pk_f32_fp8?"),
+    "not similar to any": ("flush_everything(n)", "docs/cdna3.md lists the builtins"),
+}
+
+
+@pytest.mark.parametrize(("call", "hint"), UNKNOWN_BUILTINS.values(), ids=UNKNOWN_BUILTINS)
+def test_calls_an_unknown_builtin_unknown(
+    call: str, hint: str, explain: Callable[[str], CompileFailure]
+) -> None:
+    """A name that gfx942 does not have is not one that runs on a GPU only; the hint has the nearest one."""
+    failure = explain(f"{HEAD}  __builtin_amdgcn_{call};\n}}\n")
+    assert (failure.code, failure.diagnostics[0].line) == ("UNKNOWN_INSTRUCTION", 2)
+    assert f"'__builtin_amdgcn_{call.partition('(')[0]}' is unknown: gfx942" in failure.message
+    assert "GPU only" not in failure.message
+    assert hint in failure.hint
 
 
 MATRIX_MISTAKES = {

@@ -204,9 +204,10 @@ def _read_result(box: Box, source: str, arch: str) -> tuple[str | None, str, Com
     assembly = box.folder / ASSEMBLY_FILE
     if end.reason is ExitReason.EXITED and end.code == 0 and assembly.stat().st_size <= MAX_ASSEMBLY_BYTES:
         text = assembly.read_text(errors="replace")
-        if failure := _find_undefined(text, source):
+        output = end.output.decode(errors="replace")
+        if failure := _find_default_errors(output, source, arch) or _find_undefined(text, source):
             return None, "", failure
-        return text, end.output.decode(errors="replace"), None
+        return text, output, None
     from warmfront.hip.xray import compile_failures  # noqa: PLC0415 - only needed for failures
 
     if end.reason is not ExitReason.EXITED:
@@ -221,6 +222,15 @@ def _unwrap_shell(end: BoxExit) -> BoxExit:
     if end.reason is ExitReason.EXITED and end.code is not None and end.code > _SIGNALED:
         return replace(end, reason=ExitReason.SIGNALED, code=None, signal=end.code - _SIGNALED)
     return end
+
+
+def _find_default_errors(output: str, source: str, arch: str) -> CompileFailure | None:
+    """Return the failure for warnings that are errors by default."""
+    if "warning: c" not in output:
+        return None
+    from warmfront.hip.xray import compile_failures  # noqa: PLC0415 - rarely needed
+
+    return compile_failures.explain_default_errors(output, source, arch)
 
 
 def _find_undefined(assembly: str, source: str) -> CompileFailure | None:
@@ -249,7 +259,7 @@ def _roofline(problem: Problem, dtype: Dtype | None, gpu: Gpu) -> Roofline:
     dtype = dtype or problem.dtypes[0]
     case = max(problem.cases(Scale.GPU), key=lambda case: problem.bytes_moved(case, dtype))
     flops, moved = problem.flops(case), problem.bytes_moved(case, dtype)
-    ridge = gpu.peak_flops_for(dtype) / gpu.bandwidth_bytes_per_s
+    ridge = gpu.peak_flops_for(problem.arithmetic or dtype) / gpu.bandwidth_bytes_per_s
     return Roofline(
         gpu=gpu.name,
         case=case.name,
@@ -259,6 +269,6 @@ def _roofline(problem: Problem, dtype: Dtype | None, gpu: Gpu) -> Roofline:
         flops_per_byte=flops / moved,
         ridge_flops_per_byte=ridge,
         memory_bound=flops / moved < ridge,
-        floor_ms=gpu.floor_ms(flops, moved, dtype),
+        floor_ms=problem.floor_ms(case, dtype, gpu),
         matrix_peaks=dict(gpu.matrix_peak_flops),
     )

@@ -15,6 +15,7 @@ from warmfront.hip.message_cleanup import clean_message
 from warmfront.hip.rocm_versions import find_missing
 from warmfront.hip.trailer import SOURCE_NAME
 from warmfront.hip.xray.demangler import demangle
+from warmfront.hip.xray.device_compiler import find_global_wave_size
 from warmfront.sandbox.base import ExitReason
 
 if TYPE_CHECKING:
@@ -32,9 +33,15 @@ _NO_HEADER = re.compile(r"'([^']+)' file not found")
 _HELPFUL_NOTE = re.compile(r"declared here|defined here|previous|to match this|did you|candidate function")
 _LEADING_NOTE = re.compile(r"requested here|expanded from|called by")
 _HOST_FUNCTION = re.compile(r"reference to __host__ function '(.*?)' in ")
-_DEVICE_FUNCTION = re.compile(r"reference to __device__ (?:function|variable) '(.*?)' in __host__ function")
+_DEVICE_FUNCTION = re.compile(
+    r"reference to __device__ (?:function|variable) '(.*?)' in __host__ (?:__device__ )?function"
+)
 _WARP_SIZE_TYPE = re.compile(r"from 'const struct \(unnamed at [^)]*/xray/core\.h:")
 _WARP_SIZE = re.compile(r"\bwarpSize\b")
+_CHAINED_COMPARISON = re.compile(r"warning: (chained comparison|comparison in fold expression)")
+_NO_HOST_CODE = "cannot compile this builtin function yet"
+_INLINE_ASSEMBLY = "<inline asm>"  #: the file that the assembler names
+_ASSEMBLY = re.compile(r"\b(?:asm|__asm|__asm__)\b")
 _INTERNAL_SUGGESTION = re.compile(r"; did you mean '(?:dim3|xray|hipshared|hiptarget)[^']*'\?")
 _MOST_NOTES = 2
 
@@ -45,8 +52,12 @@ def explain(output: str, source: str, arch: str) -> CompileFailure:
     errors = [m for m in parse_messages(output) if m.severity is not Severity.WARNING]
     diagnostics: dict[tuple[int, str], list[Diagnostic]] = {}
     for message in errors:
-        place = _author_place(message) or Place(SOURCE_NAME, _last_line(source))
-        described = _describe_warp_size(message.text, place, source) or _describe(message.text, arch)
+        place = _author_place(message) or Place(SOURCE_NAME, _likely_line(message, source))
+        described = (
+            _describe_warp_size(message.text, place, source)
+            or _describe_assembly(message)
+            or _describe(message.text, arch)
+        )
         error = diagnostic_at(source, place, described, "error")
         diagnostics.setdefault((error.line, error.message), [error, *_notes(message, source)])
     shown = [entry for group in list(diagnostics.values())[:MAX_ERRORS] for entry in group]
@@ -62,6 +73,15 @@ def explain(output: str, source: str, arch: str) -> CompileFailure:
         tuple(shown),
         hint=_hint(errors) or "Fix the error and try again.",
     )
+
+
+def explain_default_errors(output: str, source: str, arch: str) -> CompileFailure | None:
+    """Return the failure for warnings in the output that are errors by default; None if there are none.
+
+    They share a group with other warnings, so that no option of the compiler makes errors of them alone.
+    """
+    promoted, count = _CHAINED_COMPARISON.subn(r"error: \1", output)
+    return explain(promoted, source, arch) if count else None
 
 
 def limit_exceeded(end: BoxExit) -> CompileFailure:
@@ -130,9 +150,18 @@ def _describe_warp_size(text: str, place: Place, source: str) -> str:
     line = source.split("\n")[place.line - 1 : place.line]
     if not line or not _WARP_SIZE.search(line[0]):
         return ""
-    if (device and device[1] == "operator int") or _WARP_SIZE_TYPE.search(text):
+    is_operator = text == _NO_HOST_CODE or (device and device[1] == "operator int")
+    if is_operator or _WARP_SIZE_TYPE.search(text):
         return "warpSize is a value of the device, which is not known here; write a constant such as 64"
     return ""
+
+
+def _describe_assembly(message: Message) -> str:
+    """Return the message for inline assembly that the assembler refuses; its notes are about that text."""
+    places = (message.place, *(note.place for note in message.notes))
+    if not any(place and place.file == _INLINE_ASSEMBLY for place in places):
+        return ""
+    return f"the assembler refuses this: {clean_message(message.text)}"
 
 
 def _describe(text: str, arch: str) -> str:
@@ -181,5 +210,11 @@ def _hint(errors: list[Message]) -> str:
     }.get(_code(errors), "")
 
 
-def _last_line(source: str) -> int:
+def _likely_line(message: Message, source: str) -> int:
+    """Return the line for a message without a place: of assembly outside functions, or else the last one."""
+    if message.text == _NO_HOST_CODE and (offset := find_global_wave_size(source)) is not None:
+        return source.count("\n", 0, offset) + 1
+    assembly = _ASSEMBLY.search(source)
+    if assembly and message.place and message.place.file == _INLINE_ASSEMBLY:
+        return source.count("\n", 0, assembly.start()) + 1
     return source.rstrip().count("\n") + 1

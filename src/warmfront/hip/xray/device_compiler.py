@@ -57,6 +57,19 @@ LIBRARIES = (
 _HOST_PROCESSOR = "x86"
 _HOST_MACROS = ("__GLIBC_MINOR__=36", *LIBCXX_MACROS)
 
+#: The groups of warnings that are errors by default in C++ and HIP, by `diagtool show-enabled --levels` of
+#: clang 22; not those with other warnings.
+_DEFAULT_ERRORS = (
+    "address-of-temporary argument-outside-range atomic-access attribute-statement c++11-narrowing "
+    "c++11-narrowing-const-reference delegating-ctor-cycles dtor-typedef dynamic-exception-spec "
+    "elaborated-enum-base elaborated-enum-class extraneous-template-head gnu-array-member-paren-init "
+    "implicit-int increment-bool init-priority-reserved invalid-constexpr invalid-gnu-asm-cast "
+    "invalid-partial-specialization invalid-specialization invalid-static-assert-message "
+    "invalid-token-paste missing-template-arg-list-after-template-kw non-pod-varargs "
+    "out-of-line-declaration register reserved-user-defined-literal return-mismatch static-float-init "
+    "strict-primary-template-shadow unusable-partial-specialization vec-elem-size"
+)
+
 #: As in hipcc, everything is inlined. -g1 adds the line table that maps instructions to source lines.
 _CODE_FLAGS = (
     "-O3",
@@ -68,9 +81,12 @@ _CODE_FLAGS = (
     "-amdgpu-early-inline-all=true",
     "-mllvm",
     "-amdgpu-function-calls=false",
-    # The only warnings are those of our own headers, about what needs a newer ROCm.
+    # The only warnings are those of our own headers, about what needs a newer ROCm, and -Wparentheses, some
+    # of which are errors by default.
     "-Wno-everything",
     "-Wuser-defined-warnings",
+    "-Wparentheses",
+    *(f"-Werror={group}" for group in _DEFAULT_ERRORS.split()),
 )
 
 
@@ -100,6 +116,7 @@ _PRECOMPILED = {
     PrecompiledHeaders.EVERYTHING: tuple(_STANDARD.split()),
 }
 _MENTIONS_STD = re.compile(r"\bstd\b")
+_SCOPES = re.compile(r"[{};)]|\b(?:namespace|struct|class|union|extern|warpSize)\b")
 _INCLUDES = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([a-z_]+)>", re.MULTILINE)
 
 
@@ -122,8 +139,12 @@ class DeviceCompiler:
         """Return the template of a box that compiles this source, from SOURCE_FILE to ASSEMBLY_FILE."""
         precompiled = self.precompiled(choose_headers(source))
         job = f"{' '.join(self.command(f'/box/{SOURCE_FILE}', precompiled))} -o - >/box/{ASSEMBLY_FILE}"
+        has_assembly = may_have_assembly(source)
+        if has_assembly:
+            job = f"{job} && {self._assemble(precompiled)}"
         if needs_host_compilation(source):
-            host = " ".join(self.host_command(f"/box/{SOURCE_FILE}", precompiled))
+            generate = has_assembly or find_global_wave_size(source) is not None
+            host = " ".join(self.host_command(f"/box/{SOURCE_FILE}", precompiled, generate=generate))
             # The messages about host code are shown if device code has no errors, as with hipcc.
             job = (
                 f"{{ {host} >$TMPDIR/host 2>&1 & }} && {job} || exit; "
@@ -154,17 +175,35 @@ class DeviceCompiler:
 
     def command(self, source: str, precompiled: Path) -> list[str]:
         """Return the compiler's argv for a source file, without the output option."""
+        return [*self._device_code(precompiled), "-S", "-Rpass-analysis=kernel-resource-usage", source]
+
+    def host_command(self, source: str, precompiled: Path, *, generate: bool) -> list[str]:
+        """Return the argv that checks the host code of a source file.
+
+        With `generate`, it finds errors of the code generator and the assembler too, which takes longer.
+        """
+        action = ("-c", "-O0", "-o", "$TMPDIR/host.o") if generate else ("-fsyntax-only",)
+        return [*self._front_end(Side.HOST), *_include(precompiled, Side.HOST), *action, source]
+
+    def _assemble(self, precompiled: Path) -> str:
+        """Return the shell command that fails if the assembler refuses ASSEMBLY_FILE.
+
+        The compiler copies inline assembly to its output unread. The assembler takes 20 ms. Only if it
+        refuses the output, the source is compiled to machine code, for messages with the author's lines.
+        """
+        target = ("--target=amdgcn-amd-amdhsa", f"-mcpu={self.arch}", "-mcode-object-version=5")
+        assemble = [str(self._wheel / "zig"), "clang", *target, "-c", f"/box/{ASSEMBLY_FILE}"]
+        compile_source = [*self._device_code(precompiled), "-c", f"/box/{SOURCE_FILE}"]
+        discard = "-o $TMPDIR/object"
+        return f"{{ {' '.join(assemble)} {discard} 2>/dev/null || {' '.join(compile_source)} {discard}; }}"
+
+    def _device_code(self, precompiled: Path) -> list[str]:
+        """Return the compiler's argv for device code, without source, kind of output and output option."""
         return [
             *self._front_end(Side.DEVICE),
             *_include(precompiled, Side.DEVICE),
             *self._linked_libraries(),
-            *("-S", "-Rpass-analysis=kernel-resource-usage"),
-            source,
         ]
-
-    def host_command(self, source: str, precompiled: Path) -> list[str]:
-        """Return the argv that checks the host code of a source file without generating code."""
-        return [*self._front_end(Side.HOST), *_include(precompiled, Side.HOST), "-fsyntax-only", source]
 
     def precompiled(self, headers: PrecompiledHeaders) -> Path:
         """Return the cache entry with these headers precompiled; build it if missing."""
@@ -287,6 +326,32 @@ def choose_headers(source: str) -> PrecompiledHeaders:
     return (
         PrecompiledHeaders.ALGORITHM if included or _MENTIONS_STD.search(source) else PrecompiledHeaders.HIP
     )
+
+
+def may_have_assembly(source: str) -> bool:
+    """Return whether a source can have inline assembly; a macro can form the word from parts."""
+    return "asm" in source or "##" in source or "\\\n" in source
+
+
+def find_global_wave_size(source: str) -> int | None:
+    """Return the offset of the first `warpSize` that may be outside functions; None if there is none.
+
+    Of such uses, only the code generator says whether the host would evaluate them.
+    """
+    if "warpSize" not in source:
+        return None
+    enclosing: list[bool] = []  # for each open brace, whether it is one of a namespace or a class
+    is_scope = False
+    for match in _SCOPES.finditer(source):
+        word = match[0]
+        if word == "{":
+            enclosing.append(is_scope)
+        elif word == "}" and enclosing:
+            enclosing.pop()
+        elif word == "warpSize" and all(enclosing):
+            return match.start()
+        is_scope = word.isalpha() and word != "warpSize"
+    return None
 
 
 def find_libraries() -> Path | None:

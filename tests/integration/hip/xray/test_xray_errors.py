@@ -137,6 +137,59 @@ def test_what_hipcc_defines_for_the_device(harness: XrayHarness, body: str) -> N
     assert report.compiles, report.failure
 
 
+_ASSEMBLY = {
+    "unknown": ('int x;\n  asm volatile("v_foo_b32 %0, %1" : "=v"(x) : "v"(p[0]));\n  p[1] = x;', 4, 16),
+    "operands": ('int x;\n  asm("v_add_f32 %0, %1" : "=v"(x) : "v"(p[0]));\n  p[1] = x;', 4, 7),
+    "in a macro": ('p[1] = 1;\n  ASSEMBLE("s_nop 0\\n\\ts_foo 1");', 4, 22),
+}
+
+
+@pytest.mark.parametrize(("body", "line", "column"), _ASSEMBLY.values(), ids=_ASSEMBLY)
+def test_assembly_that_the_assembler_refuses(harness: XrayHarness, body: str, line: int, column: int) -> None:
+    """Inline assembly is assembled, and the error is at the author's text."""
+    source = f"#define ASSEMBLE __asm__ __volatile__\n__global__ void k(int* p) {{\n  {body}\n}}\n"
+    failure = failure_of(harness, source)
+    first = failure.diagnostics[0]
+    assert (first.line, first.column) == (line, column), failure.message
+    assert "the assembler refuses this: " in first.message
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "words"),
+    [
+        ('void f() {\n  asm volatile("v_nop");\n}\n', 2, "invalid instruction mnemonic 'v_nop'"),
+        ('// asm\nasm("foo bar");\n', 1, "invalid instruction mnemonic 'foo'"),
+        ("namespace a {\nint lanes = warpSize;\n}\n", 2, "warpSize is a value of the device"),
+        ("constexpr int f(int n) {\n  return n / warpSize;\n}\n", 1, "never produces a constant expression"),
+        ("__host__ __device__ int f(int n) {\n  return n / warpSize;\n}\n", 2, "warpSize is a value of the"),
+        ("int f(double d) {\n  int a[] = {d};\n  return a[0];\n}\n", 2, "cannot be narrowed to 'int'"),
+        ("__global__ void k(int* p, int n) {\n  *p = 1 < n < 3;\n}\n", 2, "chained comparison 'X < Y < Z'"),
+    ],
+)
+def test_errors_that_only_code_generation_or_a_default_finds(
+    harness: XrayHarness, source: str, line: int, words: str
+) -> None:
+    """The X-ray refuses what hipcc refuses as it generates code, and its warnings that are errors."""
+    failure = failure_of(harness, source)
+    assert failure.diagnostics[0].line == line
+    assert words in failure.diagnostics[0].message
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '__global__ void k(int* p) {\n  asm volatile("s_nop 0");\n  *p = 1;\n}\nvoid f() { asm("nop"); }\n',
+        "int f(int n = warpSize) { return n; }\n__global__ void k(int* p) { *p = warpSize; }\n",
+        "__global__ void k(int* p, int n) {\n  if (*p = n) *p = 2;\n}\n",
+    ],
+)
+def test_what_only_looks_like_such_an_error(harness: XrayHarness, source: str) -> None:
+    """Right assembly, an unused default argument and a mere warning are accepted."""
+    report = harness.xray(source)
+    assert report.compiles, report.failure
+    assert len(report.kernels) == 1
+
+
 def test_column_counts_characters(harness: XrayHarness) -> None:
     """Columns count characters, although the compiler counts bytes."""
     failure = failure_of(harness, "__global__ void k(float* x) { /* é */ x[0] = y; }\n")

@@ -34,7 +34,13 @@
 
 // As in ROCm 7, a value that only the device knows, and not a constant of the language.
 inline __device__ const struct {
-  __device__ __attribute__((always_inline, const)) operator int() const noexcept { return 64; }
+  __device__ __attribute__((always_inline, const)) operator int() const noexcept {
+#ifdef __HIP_DEVICE_COMPILE__
+    return 64;
+#else
+    return __builtin_amdgcn_wavefrontsize();  // so that no code can be generated for it
+#endif
+  }
 } warpSize{};
 
 namespace xray {
