@@ -1,8 +1,8 @@
 """Leave out the tests whose needs this machine does not meet, and report which and why.
 
 A pytest plugin. A test has a marker for each need (`docker`, `postgres`, …), or gets it from its fixtures or
-its folder. Tests with an unmet need are deselected, and the summary names each
-need with its reason. With WARMFRONT_TEST_REQUIRE_ALL=1, as in CI, an unmet need is an error instead.
+its folder. Tests with an unmet need are deselected, and the summary names each need with its reason. With
+WARMFRONT_TEST_REQUIRE_ALL=1, as in CI, an unmet need is an error instead.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 - `DeviceMemory`: a GPU. The harness, our own program in a separate box, owns device memory that the guest
   opens by IPC handles. Inputs are revealed, and outputs saved, by copies on the device inside the window.
 - `CopiedMemory`: a GPU without IPC. The guest owns the memory and copies the data; the result lists the
-guarantees that are missing.
+  guarantees that are missing.
 """
 
 from __future__ import annotations

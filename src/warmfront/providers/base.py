@@ -1,7 +1,7 @@
 """The provider interface: lease, describe and end VMs, each identified by an id that the caller chooses.
 
-Every call is idempotent: it can be repeated after a crash or a timeout. A
-provider knows nothing about submissions and makes no decisions of its own.
+Every call is idempotent: it can be repeated after a crash or a timeout. A provider knows nothing about
+submissions and makes no decisions of its own.
 """
 
 from __future__ import annotations
