@@ -16,6 +16,7 @@ from tests.support.docker_proxy import docker_with_minimum
 from tests.support.pretend_vm.image import load_image
 from tests.support.pretend_vm.machine import PretendMachine, pretend_machine
 from tests.support.pretend_vm.service import IMAGE, PretendService, pretend_service
+from tests.support.solutions import EXAMPLES, read
 from warmfront import problems
 from warmfront.vm import VMState
 
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.root, pytest.mark.docker]
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-RELU = (EXAMPLES / "leaky_relu.hip").read_text()
+RELU = (Path(__file__).parents[2] / "examples" / "leaky_relu.hip").read_text()
 DEVICE = gpu_tree.DEVICE.removeprefix("sys/")
 TOPOLOGY = "class/kfd/kfd/topology/nodes/1/properties"
 MIB = 1 << 20
@@ -69,28 +69,18 @@ async def _judge_relu(service: PretendService) -> list[StoredEvent]:
     return await service.events(await service.submit(RELU, "leaky-relu"))
 
 
-def _examples() -> list[tuple[str, str, str]]:
-    """Return the problem, the dtype and the source of every example."""
-    found = []
-    for path in sorted(EXAMPLES.glob("*.hip")):
-        name = path.stem.removesuffix("_half").replace("_", "-")
-        problem = problems.get({"matmul": "matrix-multiplication"}.get(name, name))
-        dtype = "float16" if path.stem.endswith("_half") else problem.dtypes[0].value
-        found.append((problem.slug, dtype, path.read_text()))
-    return found
-
-
 def test_it_becomes_ready_and_judges_every_example(machine: PretendMachine) -> None:
     """One VM judges all of them; its record has its GPU and the checks."""
 
     async def scenario(service: PretendService) -> None:
-        examples = _examples()
-        assert len(examples) >= 14
-        for problem, dtype, source in examples:
-            events = await service.events(await service.submit(source, problem, dtype=dtype))
-            assert events[-1].status == "CHECKED", (problem, events[-1].fields)
+        for path in EXAMPLES:
+            example = read(path)
+            problem = problems.get(example.slug).slug
+            submission = await service.submit(path.read_text(), problem, dtype=example.dtype)
+            events = await service.events(submission)
+            assert events[-1].status == "CHECKED", (path, events[-1].fields)
         (vm,) = await service.vms()
-        assert (vm.tasks_done, vm.failed) == (len(examples), False)
+        assert (vm.tasks_done, vm.failed) == (len(EXAMPLES), False)
         (device,) = vm.report["devices"]
         assert (device["arch"], device["compute_units"]) == ("gfx942", 304)
         assert vm.report["gpu_health"]["ok"]

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.attacks import ATTACKS, Attack, all_attacks, read
+from tests.support.solutions import EXAMPLES
+from tests.support.solutions import read as read_solution
 from warmfront import problems, settings
 from warmfront.hip.stub.oracle import OracleToolchain, oracle_source
 from warmfront.hip.stub.stub_spec import StubSpec
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from warmfront.judge.case_data import CaseData
     from warmfront.sandbox.base import Sandbox
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
+RELU = (Path(__file__).parents[3] / "examples" / "relu.hip").read_text()
 HONEST = read(ATTACKS / "honest.hip").source
 
 #: A kernel that writes far beyond its output, where nothing is mapped.
@@ -148,7 +150,7 @@ def test_a_kernel_that_never_ends_reaches_the_time_limit(sandbox: Sandbox) -> No
 
 
 def _examples() -> Iterator[Any]:
-    for path in sorted(EXAMPLES.glob("*.hip")):
+    for path in EXAMPLES:
         for sandbox in ("bubblewrap", "docker"):
             yield pytest.param(sandbox, path, id=f"{sandbox}-{path.stem}", marks=pytest.mark.slow)
 
@@ -156,14 +158,14 @@ def _examples() -> Iterator[Any]:
 @pytest.mark.parametrize(("box_maker", "path"), list(_examples()), indirect=["box_maker"])
 def test_every_example_is_accepted_in_each_sandbox(box_maker: Sandbox, path: Path) -> None:
     """Harness and guest share the device between two boxes."""
-    is_half = path.stem.endswith("_half")
+    solution = read_solution(path)
     verdict = judge(
         box_maker,
         open_stub(""),
         source=path.read_text(),
-        problem=path.stem.removesuffix("_half").replace("_", "-"),
+        problem=solution.slug,
         endpoint=Endpoint.SUBMIT,
-        dtype=Dtype.FLOAT16 if is_half else Dtype.FLOAT32,
+        dtype=solution.dtype,
     )
     assert verdict["status"] == "ACCEPTED", verdict
     assert verdict["simulated"] is True
@@ -172,7 +174,7 @@ def test_every_example_is_accepted_in_each_sandbox(box_maker: Sandbox, path: Pat
 
 def test_an_example_is_checked_in_each_sandbox(box_maker: Sandbox) -> None:
     """The quick variant of the test above."""
-    verdict = judge(box_maker, open_stub(""), source=(EXAMPLES / "relu.hip").read_text())
+    verdict = judge(box_maker, open_stub(""), source=RELU)
     assert verdict["status"] == "CHECKED", verdict
 
 
