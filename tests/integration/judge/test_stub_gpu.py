@@ -16,7 +16,7 @@ from warmfront import problems, settings
 from warmfront.hip.stub.oracle import OracleToolchain, oracle_source
 from warmfront.hip.stub.stub_spec import StubSpec
 from warmfront.hip.stub.stub_toolchain import StubToolchain
-from warmfront.judge import Judge
+from warmfront.judge import Judge, case_memory
 from warmfront.judge.case_data import CaseGenerator
 from warmfront.judge.case_memory import GUEST_OWNS_MEMORY
 from warmfront.judge.timed_inputs import MixedInputs
@@ -126,6 +126,16 @@ def test_a_broken_device_is_not_the_authors_failure(sandbox: Sandbox, spec: str,
     verdict = judge(sandbox, open_stub(spec))
     assert verdict["status"] == "ERROR", verdict
     assert says in verdict["message"], verdict
+
+
+def test_a_device_that_hangs_for_everyone_is_not_the_authors_failure(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel that reaches its time limit is blamed only if the device works in a new box."""
+    monkeypatch.setattr(case_memory, "CHECK_TIMEOUT_S", 0.5)
+    verdict = judge(sandbox, open_stub("fault=stuck"), case_timeout_s=0.5)
+    assert (verdict["status"], verdict["code"]) == ("ERROR", "GPU_FAILED"), verdict
+    assert "The GPU does not answer" in verdict["message"]
 
 
 def test_the_next_submission_is_unharmed_after_a_reset(sandbox: Sandbox) -> None:

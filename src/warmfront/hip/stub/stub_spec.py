@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 VARIABLE = "WARMFRONT_STUB_GPU"
 
 #: What can go wrong with the device; docs/stub-gpu.md says what each of them does.
-FAULTS = ("no_device", "memory_fault", "hang", "reset", "off_the_bus", "memory_full", "ecc")
+FAULTS = ("no_device", "memory_fault", "hang", "stuck", "reset", "off_the_bus", "memory_full", "ecc")
 
 MAX_DEVICES = 64
 _KERNEL = "kernel."
