@@ -25,6 +25,8 @@ from typing import TYPE_CHECKING, Any
 from tests.dstack.harness import open_stack
 from tests.support.dstack_services import User, dstack_service, temporary_home
 from tests.support.fake_cloud import Switches
+from warmfront import settings
+from warmfront.hip.toolchain import open_toolchain
 from warmfront.orchestrator import vm_pool
 from warmfront.providers.dstack import listener_bundle, pool_mode
 
@@ -184,7 +186,12 @@ def print_cold_start(cold: SubmissionTrace, warm: list[SubmissionTrace], stack: 
 
 
 def build_image(folder: Path) -> Switches:
-    """Return a cloud whose image has the listener with its bytecode, as `warmfront image build` builds it."""
+    """Return a cloud whose image has what `warmfront image build` puts there.
+
+    That is the listener with its bytecode, and the toolchain: a VM builds nothing when it starts.
+    """
+    configured = settings.load({}, env_file=None)
+    open_toolchain("cpu", configured).build()  # VMs of the fake cloud have the cache of this machine
     listener = shutil.copytree(listener_bundle.pack(folder / "cache"), folder / "image")
     assert compileall.compile_dir(listener, quiet=1)
     return Switches(image_environ={"WARMFRONT_LISTENER_DIR": str(listener)})

@@ -47,6 +47,7 @@ def main() -> int:
                 return _measure(listener, announce, devices)
             finally:
                 listener.terminate()
+                listener.communicate()  # it logs until it ends
 
 
 def _measure(listener: subprocess.Popen[str], announce: Path, devices: int) -> int:

@@ -6,6 +6,8 @@ The task is the one that dstack gets, with the folder that is delivered. The GPU
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,10 @@ from tests.support.docker_proxy import docker_with_minimum
 from tests.support.pretend_vm.image import load_image
 from tests.support.pretend_vm.machine import PretendMachine, pretend_machine
 from tests.support.pretend_vm.service import IMAGE, PretendService, pretend_service
+from tests.support.solutions import EXAMPLES, read
 from warmfront import problems
+from warmfront.orchestrator import provisioning_state
+from warmfront.providers.dstack.configuration import DOCKER_SOCKET
 from warmfront.vm import VMState
 
 if TYPE_CHECKING:
@@ -26,8 +31,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.slow, pytest.mark.root, pytest.mark.docker]
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-RELU = (EXAMPLES / "leaky_relu.hip").read_text()
+RELU = (Path(__file__).parents[2] / "examples" / "leaky_relu.hip").read_text()
 DEVICE = gpu_tree.DEVICE.removeprefix("sys/")
 TOPOLOGY = "class/kfd/kfd/topology/nodes/1/properties"
 MIB = 1 << 20
@@ -37,6 +41,20 @@ __global__ void crash(float* output) { output[1ull << 40] = 1.0f; }
 extern "C" void solution(const float* input, float alpha, float* output, size_t n, size_t m) {
     crash<<<1, 1>>>(output);
     (void)hipDeviceSynchronize();
+}
+"""
+FAR_WRITE = """
+#include <hip/hip_runtime.h>
+__global__ void far(float* output, size_t n) { output[n + 5000] = 1.0f; }
+extern "C" void solution(const float* input, float alpha, float* output, size_t n, size_t m) {
+    far<<<1, 1>>>(output, n * m);
+}
+"""
+ENDLESS = """
+#include <hip/hip_runtime.h>
+__global__ void spin(volatile float* output) { while (output[0] != 1234.5f) {} }
+extern "C" void solution(const float* input, float alpha, float* output, size_t n, size_t m) {
+    spin<<<1, 1>>>(output);
 }
 """
 
@@ -49,8 +67,9 @@ def _healthy() -> Iterator[PretendMachine]:
 
 
 @pytest.fixture(name="machine")
-def _machine(healthy: PretendMachine) -> PretendMachine:
+def _machine(healthy: PretendMachine, monkeypatch: pytest.MonkeyPatch) -> PretendMachine:
     """A machine as it should be; a test may break it."""
+    monkeypatch.setattr(provisioning_state, "_BOOT_BACKOFF_S", 0.0)
     healthy.reset()
     return healthy
 
@@ -69,28 +88,18 @@ async def _judge_relu(service: PretendService) -> list[StoredEvent]:
     return await service.events(await service.submit(RELU, "leaky-relu"))
 
 
-def _examples() -> list[tuple[str, str, str]]:
-    """Return the problem, the dtype and the source of every example."""
-    found = []
-    for path in sorted(EXAMPLES.glob("*.hip")):
-        name = path.stem.removesuffix("_half").replace("_", "-")
-        problem = problems.get({"matmul": "matrix-multiplication"}.get(name, name))
-        dtype = "float16" if path.stem.endswith("_half") else problem.dtypes[0].value
-        found.append((problem.slug, dtype, path.read_text()))
-    return found
-
-
 def test_it_becomes_ready_and_judges_every_example(machine: PretendMachine) -> None:
     """One VM judges all of them; its record has its GPU and the checks."""
 
     async def scenario(service: PretendService) -> None:
-        examples = _examples()
-        assert len(examples) >= 14
-        for problem, dtype, source in examples:
-            events = await service.events(await service.submit(source, problem, dtype=dtype))
-            assert events[-1].status == "CHECKED", (problem, events[-1].fields)
+        for path in EXAMPLES:
+            example = read(path)
+            problem = problems.get(example.slug).slug
+            submission = await service.submit(path.read_text(), problem, dtype=example.dtype)
+            events = await service.events(submission)
+            assert events[-1].status == "CHECKED", (path, events[-1].fields)
         (vm,) = await service.vms()
-        assert (vm.tasks_done, vm.failed) == (len(examples), False)
+        assert (vm.tasks_done, vm.failed) == (len(EXAMPLES), False)
         (device,) = vm.report["devices"]
         assert (device["arch"], device["compute_units"]) == ("gfx942", 304)
         assert vm.report["gpu_health"]["ok"]
@@ -210,21 +219,120 @@ def test_a_listener_of_another_toolchain(machine: PretendMachine, caplog: pytest
     _serve(machine, lambda service: _is_refused(service, words, caplog, vms=1), leased_toolchain="rocm")
 
 
+async def _judge_elsewhere(
+    service: PretendService, source: str, words: str, repair: Callable[[], object]
+) -> StoredEvent:
+    """Submit a kernel to a VM that breaks, and repair it for the next VM; return the verdict.
+
+    The reason must be in the events and in the first VM's record; the second VM must stay.
+    """
+    submission = await service.submit(source, "leaky-relu")
+    reasons = []
+    async for event in service.log.follow(submission.id):
+        if event.status == "VM_FAILED":
+            reasons.append(event.fields["reason"])
+            repair()
+        last = event
+    assert len(reasons) == 1, (reasons, last.fields)
+    assert words in reasons[0]
+    first, second = await service.vms()
+    assert (first.failed, second.failed) == (True, False)
+    assert words in first.reason
+    assert (await _judge_relu(service))[-1].status == "CHECKED"
+    return last
+
+
 def test_a_vm_that_breaks_later(machine: PretendMachine) -> None:
     """A crash on a GPU that turns out to be broken is not attributed to the kernel; the next VM judges it."""
 
     async def scenario(service: PretendService) -> None:
         assert (await _judge_relu(service))[-1].status == "CHECKED"
         machine.report(f"{DEVICE}/ras/umc_err_count", "ue: 3\nce: 0\n")
-        submission = await service.submit(CRASHING, "leaky-relu")
-        async for event in service.log.follow(submission.id):
-            if event.status == "VM_FAILED":
-                assert "ECC: 3 uncorrectable" in event.fields["reason"]
-                machine.reset()  # the next VM is a healthy one
-            last = event
-        assert last.status == "RUNTIME_ERROR"
-        first, second = (await service.vms())[:2]
-        assert (first.failed, second.failed) == (True, False)
-        assert (await _judge_relu(service))[-1].status == "CHECKED"
+        verdict = await _judge_elsewhere(service, CRASHING, "ECC: 3 uncorrectable", machine.reset)
+        assert verdict.status == "RUNTIME_ERROR"
 
     _serve(machine, scenario)
+
+
+def test_a_tmpfs_that_is_full_later(machine: PretendMachine) -> None:
+    """The data of a case no longer fits: the machine's failure, and the next VM judges the kernel."""
+
+    async def scenario(service: PretendService) -> None:
+        assert (await _judge_relu(service))[-1].status == "CHECKED"
+        machine.fill_shared_memory()
+        verdict = await _judge_elsewhere(
+            service, RELU, "0 MiB free; the data of cases needs 64 MiB", machine.reset
+        )
+        assert verdict.status == "CHECKED"
+
+    _serve(machine, scenario)
+
+
+def test_a_docker_daemon_that_is_gone_later(machine: PretendMachine) -> None:
+    """No box can be made: the machine's failure, and the next VM judges the kernel."""
+    with contextlib.ExitStack() as daemon:
+        url = daemon.enter_context(docker_with_minimum(machine.docker_url, "1.44"))
+
+        async def scenario(service: PretendService) -> None:
+            def repair() -> None:
+                service.provider.docker_socket = DOCKER_SOCKET
+
+            assert (await _judge_relu(service))[-1].status == "CHECKED"
+            daemon.close()
+            verdict = await _judge_elsewhere(service, RELU, "Docker could not start", repair)
+            assert verdict.status == "CHECKED"
+
+        _serve(machine, scenario, docker_socket=url.removeprefix("unix://"))
+
+
+#: Faults of the GPU in the middle of a case, and what the reason says.
+FAULTS = {
+    "off_the_bus": "hipErrorNoDevice",
+    "reset": "hipErrorUnknown",
+    "ecc": "hipErrorECCNotCorrectable",
+    "stuck": "The GPU does not answer",
+}
+#: A launch that the first submission makes; the check before the VM is ready makes fewer.
+LATER_LAUNCH = 15
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_gpu_that_fails_in_a_case(fault: str, machine: PretendMachine) -> None:
+    """The kernel is not blamed: its VM is released, and the next one judges it."""
+
+    async def scenario(service: PretendService) -> None:
+        def repair() -> None:
+            service.provider.settings = replace(service.provider.settings, stub_gpu="")
+
+        verdict = await _judge_elsewhere(service, RELU, FAULTS[fault], repair)
+        assert verdict.status == "CHECKED"
+
+    _serve(
+        machine,
+        scenario,
+        WARMFRONT_STUB_GPU=f"fault={fault},fault_launch={LATER_LAUNCH}",
+        WARMFRONT_CASE_TIMEOUT="3",
+    )
+
+
+#: Kernels that fail by themselves, and their verdicts: status, code, and words of the message.
+FAILING = {
+    "far write": (FAR_WRITE, "RUNTIME_ERROR", "MEMORY_FAULT", ("`output[", "address 0x")),
+    "endless": (ENDLESS, "TIME_LIMIT_EXCEEDED", "TIME_LIMIT", ("3 s of computing or waiting",)),
+}
+
+
+def test_a_kernel_that_fails_is_its_authors_failure(machine: PretendMachine) -> None:
+    """The GPU works afterwards: the VM stays, and the next submission is unharmed."""
+
+    async def scenario(service: PretendService) -> None:
+        for source, status, code, words in FAILING.values():
+            verdict = (await service.events(await service.submit(source, "leaky-relu")))[-1].fields
+            assert (verdict["status"], verdict["code"]) == (status, code), verdict
+            assert all(word in verdict["message"] for word in words), verdict
+            assert verdict["cost_usd"] > 0
+            assert (await _judge_relu(service))[-1].status == "CHECKED"
+        (vm,) = await service.vms()
+        assert not vm.failed
+
+    _serve(machine, scenario, WARMFRONT_CASE_TIMEOUT="3")

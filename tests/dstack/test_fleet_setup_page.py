@@ -189,6 +189,11 @@ def test_every_step_says_what_it_costs_and_how_to_see_that_it_worked() -> None:
         assert "*It worked* if" in after, step
 
 
+def test_commands_do_not_count_jobs() -> None:
+    """With dstack Sky there is no server in the background, so the numbers of the other jobs differ."""
+    assert not re.findall(r"%\d", PAGE.read_text())
+
+
 def test_commands_for_dstack_sky_work(stack: Stack, tmp_path: Path) -> None:
     """With a hosted server, address and token come from dstack's own configuration file."""
     changes = {

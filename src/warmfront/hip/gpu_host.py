@@ -233,14 +233,17 @@ def _gpu(device: DeviceFacts | None, expected: Gpu | None) -> HealthCheck:
 def _shared_memory(host: GpuHost) -> HealthCheck:
     """Check the space for the data of cases, which boxes and judge share."""
     name = "/dev/shm"  # noqa: S108 - its size is checked
-    remedy = f"Mount it with at least {host.min_shared_memory_bytes // GIB} GiB, or set WARMFRONT_BOX_DIR."
+    needed = host.min_shared_memory_bytes
+    remedy = f"Mount it with at least {needed >> 20:,} MiB, or set WARMFRONT_BOX_DIR."
     try:
         status = os.statvfs(host.path(name))
     except OSError as error:
         return HealthCheck(name=name, ok=False, detail=(error.strerror or "missing").lower(), remedy=remedy)
     free = status.f_bavail * status.f_frsize
-    detail = f"{free / GIB:.1f} GiB free"
-    return HealthCheck(name=name, ok=free >= host.min_shared_memory_bytes, detail=detail, remedy=remedy)
+    if free < needed:
+        detail = f"{free >> 20:,} MiB free; the data of cases needs {needed >> 20:,} MiB"
+        return HealthCheck(name=name, ok=False, detail=detail, remedy=remedy)
+    return HealthCheck(name=name, ok=True, detail=f"{free / GIB:.1f} GiB free")
 
 
 def _vram(host: GpuHost, folder: Path) -> HealthCheck:

@@ -51,8 +51,10 @@ _HANDLE_BYTES = 64
 _OUR_PROBLEMS = ("warmfront.problems.", "warmfront.judge.")
 _PROBE_BYTES = 4096
 
-#: How long one command of the harness may take, in CPU time.
+#: How long one command of the harness may take, computing or waiting for the GPU.
 HARNESS_TIMEOUT_S = 60.0
+#: The same for the check of a device, which takes a second or two. A VM whose GPU hangs is billed meanwhile.
+CHECK_TIMEOUT_S = 20.0
 
 GUEST_OWNS_MEMORY = (
     "The device memory belongs to the guest, because it cannot be shared between processes here: the guest "
@@ -238,7 +240,9 @@ class DeviceMemory:
     def check_device(self) -> box_messages.DeviceCheck:
         """Use the device for a moment; raise `GpuFailed` if it does not work."""
         try:
-            return box_messages.parse_device_check(self._command(_CHECK_DEVICE, b""))
+            return box_messages.parse_device_check(
+                self._command(_CHECK_DEVICE, b"", timeout_s=CHECK_TIMEOUT_S)
+            )
         except ToolchainFailed as error:
             raise GpuFailed(f"The GPU does not work: {error.message}") from error
 
@@ -271,21 +275,21 @@ class DeviceMemory:
         tensor = PLAN_ARGUMENT.pack(0, 0, size, size, 0)
         return guest.accepts_plan(PLAN_HEADER.pack(1, 1, 1, 0, size, 0) + tensor + handle)
 
-    def _command(self, op: int, payload: bytes) -> bytes:
+    def _command(self, op: int, payload: bytes, *, timeout_s: float = HARNESS_TIMEOUT_S) -> bytes:
         nonce = secrets.randbits(64)
         self._box.send(_HEADER.pack(op, len(payload), nonce) + payload)
-        kind, size = box_messages.parse_header(self._receive(box_messages.HEADER_BYTES), nonce)
-        body = self._receive(size)
+        kind, size = box_messages.parse_header(self._receive(box_messages.HEADER_BYTES, timeout_s), nonce)
+        body = self._receive(size, timeout_s)
         if kind != box_messages.OK:
             error = box_messages.printable(body.decode(errors="replace"))
             raise ToolchainFailed(f"The harness cannot provide device memory: {error}.")
         return body
 
-    def _receive(self, size: int) -> bytes:
+    def _receive(self, size: int, timeout_s: float) -> bytes:
         try:
-            data = self._box.receive(size, cpu_timeout_s=HARNESS_TIMEOUT_S) if size else b""
+            data = self._box.receive(size, cpu_timeout_s=timeout_s) if size else b""
         except TimeoutError:
-            raise GpuFailed(f"The GPU did not respond within {HARNESS_TIMEOUT_S:g} s.") from None
+            raise GpuFailed(f"The GPU did not respond within {timeout_s:g} s.") from None
         if len(data) < size:
             raise ToolchainFailed("The harness ended unexpectedly.", hint="See the log of the listener.")
         return data

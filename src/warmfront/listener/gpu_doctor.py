@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 #: The toolchain for a real GPU; with the others there is no machine to check.
 ROCM = "rocm"
-#: Columns for the result and the name of a check.
-RESULT_WIDTH, NAME_WIDTH = 7, 27
+#: Columns for the result and the name of a check; those of `--full` have longer names.
+RESULT_WIDTH, NAME_WIDTH, FULL_NAME_WIDTH = 7, 27, 38
 
 
 def report(*, as_json: bool, full: bool, toolchain: str | None, host: GpuHost | None = None) -> int:
@@ -47,7 +47,7 @@ def report(*, as_json: bool, full: bool, toolchain: str | None, host: GpuHost | 
     for check in _checks(toolchain or ROCM, host, full=full):
         checks.append(check)
         if not as_json:
-            print(_line(check), flush=True)
+            print(_line(check, FULL_NAME_WIDTH if full else NAME_WIDTH), flush=True)
     stage = "full" if full else "quick"
     health = GpuHealth(checks=tuple(checks), stage=stage, duration_s=time.monotonic() - start)
     if as_json:
@@ -61,10 +61,10 @@ def report(*, as_json: bool, full: bool, toolchain: str | None, host: GpuHost | 
     return 0 if health.ok else 1
 
 
-def _line(check: HealthCheck) -> str:
+def _line(check: HealthCheck, name_width: int) -> str:
     result = "yes" if check.ok else "no" if check.required else "advice"
     remedy = f" → {check.remedy}" if check.remedy and not check.ok else ""
-    return f"{result:{RESULT_WIDTH}}{check.name:{NAME_WIDTH}} {check.detail}{remedy}"
+    return f"{result:{RESULT_WIDTH}}{check.name:{name_width}} {check.detail}{remedy}"
 
 
 def _checks(name: str, host: GpuHost | None, *, full: bool) -> Iterator[HealthCheck]:

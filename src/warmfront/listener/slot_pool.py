@@ -223,8 +223,12 @@ class SlotChannel:
         while True:
             has_reported = self._handle_answers()
             code = self._process.wait()
-            can_restart = has_reported and not self.failure and self._restarts < MAX_RESTARTS
-            reason = (has_reported and self.failure) or f"its process ended with code {code}"
+            reported = self.failure if has_reported else ""
+            # The first process ends before it reports if slots cannot work here at all.
+            can_restart = (
+                not reported and (has_reported or self._restarts > 0) and self._restarts < MAX_RESTARTS
+            )
+            reason = reported or f"its process ended with code {code}"
             self.status = replace(self.status, failure=reason)
             if not (can_restart and self._restart(reason)):
                 break

@@ -3,51 +3,25 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.solutions import EXAMPLES, Solution, read
 from warmfront import problems, sandbox, settings
 from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
 from warmfront.judge import Judge
 from warmfront.judge_request import JudgeRequest
-from warmfront.problems.spec import Dtype
-from warmfront.verdicts import Endpoint, is_terminal
+from warmfront.verdicts import is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).parents[3]
-EXAMPLES = sorted((ROOT / "examples").glob("*.hip"))
 PORTED = sorted((ROOT / "tests/corpus/solutions/ported").glob("*.hip"))
 WRONG = sorted((ROOT / "tests/corpus/solutions/wrong").glob("*.hip"))
 SLUGS = [problem.slug for problem in problems.all_problems()]
-
-
-@dataclass(frozen=True)
-class Solution:
-    """A kernel, and the facts in its header comment."""
-
-    path: Path
-    slug: str
-    dtype: str | None
-    endpoint: Endpoint
-    verdict: str
-
-
-def read(path: Path) -> Solution:
-    """Read a solution from its file. An example has no header; its name is that of the problem."""
-    header = dict(re.findall(r"^// (problem|dtype|endpoint|verdict): (\S+)$", path.read_text(), re.MULTILINE))
-    in_half = "float16" if path.stem.endswith("_half") else None
-    return Solution(
-        path=path,
-        slug=header.get("problem", path.stem.removesuffix("_half").replace("_", "-")),
-        dtype=header.get("dtype", in_half),
-        endpoint=Endpoint(header.get("endpoint", "checker")),
-        verdict=header.get("verdict", "CHECKED"),
-    )
 
 
 def name(path: Path) -> str:
@@ -70,7 +44,7 @@ def judged(judge: Judge, solution: Solution) -> list[dict[str, Any]]:
     submission = JudgeRequest(
         source=solution.path.read_text(),
         problem=problem,
-        dtype=Dtype(solution.dtype) if solution.dtype else problem.dtypes[0],
+        dtype=solution.dtype,
         endpoint=solution.endpoint,
     )
     return [event.fields() for event in judge.judge(submission)]

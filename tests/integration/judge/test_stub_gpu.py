@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.attacks import ATTACKS, Attack, all_attacks, read
+from tests.support.solutions import EXAMPLES
+from tests.support.solutions import read as read_solution
 from warmfront import problems, settings
 from warmfront.hip.stub.oracle import OracleToolchain, oracle_source
 from warmfront.hip.stub.stub_spec import StubSpec
 from warmfront.hip.stub.stub_toolchain import StubToolchain
-from warmfront.judge import Judge
+from warmfront.judge import Judge, case_memory
 from warmfront.judge.case_data import CaseGenerator
 from warmfront.judge.case_memory import GUEST_OWNS_MEMORY
 from warmfront.judge.timed_inputs import MixedInputs
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from warmfront.judge.case_data import CaseData
     from warmfront.sandbox.base import Sandbox
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
+RELU = (Path(__file__).parents[3] / "examples" / "relu.hip").read_text()
 HONEST = read(ATTACKS / "honest.hip").source
 
 #: A kernel that writes far beyond its output, where nothing is mapped.
@@ -126,6 +128,16 @@ def test_a_broken_device_is_not_the_authors_failure(sandbox: Sandbox, spec: str,
     assert says in verdict["message"], verdict
 
 
+def test_a_device_that_hangs_for_everyone_is_not_the_authors_failure(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kernel that reaches its time limit is blamed only if the device works in a new box."""
+    monkeypatch.setattr(case_memory, "CHECK_TIMEOUT_S", 0.5)
+    verdict = judge(sandbox, open_stub("fault=stuck"), case_timeout_s=0.5)
+    assert (verdict["status"], verdict["code"]) == ("ERROR", "GPU_FAILED"), verdict
+    assert "The GPU does not answer" in verdict["message"]
+
+
 def test_the_next_submission_is_unharmed_after_a_reset(sandbox: Sandbox) -> None:
     """The submission during the reset gets ERROR; the next one is judged."""
     toolchain = open_stub("fault=reset,reset_boxes=1")
@@ -148,7 +160,7 @@ def test_a_kernel_that_never_ends_reaches_the_time_limit(sandbox: Sandbox) -> No
 
 
 def _examples() -> Iterator[Any]:
-    for path in sorted(EXAMPLES.glob("*.hip")):
+    for path in EXAMPLES:
         for sandbox in ("bubblewrap", "docker"):
             yield pytest.param(sandbox, path, id=f"{sandbox}-{path.stem}", marks=pytest.mark.slow)
 
@@ -156,14 +168,14 @@ def _examples() -> Iterator[Any]:
 @pytest.mark.parametrize(("box_maker", "path"), list(_examples()), indirect=["box_maker"])
 def test_every_example_is_accepted_in_each_sandbox(box_maker: Sandbox, path: Path) -> None:
     """Harness and guest share the device between two boxes."""
-    is_half = path.stem.endswith("_half")
+    solution = read_solution(path)
     verdict = judge(
         box_maker,
         open_stub(""),
         source=path.read_text(),
-        problem=path.stem.removesuffix("_half").replace("_", "-"),
+        problem=solution.slug,
         endpoint=Endpoint.SUBMIT,
-        dtype=Dtype.FLOAT16 if is_half else Dtype.FLOAT32,
+        dtype=solution.dtype,
     )
     assert verdict["status"] == "ACCEPTED", verdict
     assert verdict["simulated"] is True
@@ -172,7 +184,7 @@ def test_every_example_is_accepted_in_each_sandbox(box_maker: Sandbox, path: Pat
 
 def test_an_example_is_checked_in_each_sandbox(box_maker: Sandbox) -> None:
     """The quick variant of the test above."""
-    verdict = judge(box_maker, open_stub(""), source=(EXAMPLES / "relu.hip").read_text())
+    verdict = judge(box_maker, open_stub(""), source=RELU)
     assert verdict["status"] == "CHECKED", verdict
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from warmfront import gpus, settings
 from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
 from warmfront.hip.stub.stub_spec import StubSpec
 from warmfront.hip.stub.stub_toolchain import StubToolchain
+from warmfront.judge.verdict_health import BROKEN
+from warmfront.listener import gpu_doctor
 from warmfront.listener.gpu_checks import check_gpu
 
 if TYPE_CHECKING:
@@ -131,3 +134,12 @@ def test_the_stub_gpu_is_healthy(trusted_sandbox: Sandbox) -> None:
     health = check_gpu(StubToolchain(configured.cache_dir), trusted_sandbox, configured)
     assert [check for check in health.checks if not check.ok] == []
     assert health.checks[-1].name == "kernel in a box"
+
+
+@pytest.mark.slow
+def test_the_full_report_on_the_stub_gpu(capsys: pytest.CaptureFixture[str]) -> None:
+    """It runs to its end: broken kernels get their verdicts; copies, bandwidth and spread are measured."""
+    assert gpu_doctor.report(as_json=True, full=True, toolchain="stub") == 0
+    checks = {check["name"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
+    assert {"copies", "empty solution", "bandwidth", "repeatability"} <= checks.keys()
+    assert all(checks[f"kernel: {kernel.name}"]["ok"] for kernel in BROKEN)

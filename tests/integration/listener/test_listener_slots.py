@@ -68,16 +68,31 @@ def test_a_slot_that_crashes_costs_its_own_attempt_only(listener: Listening) -> 
     assert listener.execute("afterwards")[-1]["status"] == "CHECKED"
 
 
+def _wait_for_new_process(listener: Listening, known: set[int]) -> int:
+    """Wait until a slot has a process that is not among the known ones; return it, and add it to them."""
+    while not (new := set(_slot_processes(listener)) - known):
+        time.sleep(0.01)
+    known |= new
+    return new.pop()
+
+
+def test_a_slot_that_crashes_while_it_starts_again_gets_another_chance(listener: Listening) -> None:
+    """A process that is killed before it is ready counts as one restart, not as the end of the slot."""
+    known = set(_slot_processes(listener))
+    os.kill(min(known), signal.SIGKILL)
+    os.kill(_wait_for_new_process(listener, known), signal.SIGKILL)
+    _wait_for_new_process(listener, known)
+    _wait_for_slots(listener, 2)
+
+
 def test_a_slot_that_crashes_again_and_again_is_given_up(listener: Listening) -> None:
     """The VM has one slot fewer; it fails when it has none."""
     known = set(_slot_processes(listener))
     os.kill(min(known), signal.SIGKILL)
     for _ in range(MAX_RESTARTS):
-        while not (new := set(_slot_processes(listener)) - known):
-            time.sleep(0.01)
-        known |= new
+        new = _wait_for_new_process(listener, known)
         _wait_for_slots(listener, 2)
-        os.kill(new.pop(), signal.SIGKILL)
+        os.kill(new, signal.SIGKILL)
     _wait_for_slots(listener, 1)
     assert (_health(listener)["failure"], len(_slot_processes(listener))) == ("", 1)
     assert listener.execute("beside")[-1]["status"] == "CHECKED"

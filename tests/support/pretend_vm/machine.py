@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 #: Device files that every container needs: name, major and minor number.
 _COMMON = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
 _GPU_FILES = ("kfd", "dri/renderD128", "dri/card0")
-_SHM_BYTES = 2 << 30
+_SHM, _SHM_BYTES = "/dev/shm", 2 << 30  # noqa: S108 - of the VM
+_FILLER = f"{_SHM}/of-another-program"
 #: Prepares the mounts, then becomes the daemon. Everything that it mounts is private.
 _START = """\
 set -eu
@@ -83,6 +84,7 @@ class PretendMachine:
             self.remove(name)
             _make_device(self.folder / "dev" / name, (1, 3), 0o660, RENDER_GROUP)
         self.resize_shared_memory(_SHM_BYTES)
+        self._run("rm", "-f", _FILLER)
 
     def remove(self, device: str) -> None:
         """Remove a device file."""
@@ -103,19 +105,15 @@ class PretendMachine:
 
     def resize_shared_memory(self, size_bytes: int) -> None:
         """Change the size of its /dev/shm."""
-        subprocess.run(
-            [
-                "nsenter",
-                "--target",
-                str(self.pid),
-                "--mount",
-                "mount",
-                "-o",
-                f"remount,size={size_bytes}",
-                "/dev/shm",  # noqa: S108 - of the VM
-            ],
-            check=True,
-        )
+        self._run("mount", "-o", f"remount,size={size_bytes}", _SHM)
+
+    def fill_shared_memory(self) -> None:
+        """Let another program use all of its /dev/shm; `reset` ends that."""
+        self._run("sh", "-c", f"cat /dev/zero >{_FILLER} 2>/dev/null || true")
+
+    def _run(self, *command: str) -> None:
+        """Run a command among the mounts of the machine."""
+        subprocess.run(["nsenter", "--target", str(self.pid), "--mount", *command], check=True)
 
 
 @contextlib.contextmanager

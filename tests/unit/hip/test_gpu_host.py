@@ -117,7 +117,9 @@ def test_a_broken_machine_is_not_healthy(variant: str, tmp_path: Path) -> None:
 def test_a_small_tmpfs_is_reported(tmp_path: Path) -> None:
     """The data of cases must fit into /dev/shm."""
     host = replace(make_gpu_tree(tmp_path), min_shared_memory_bytes=1 << 60)
-    assert not checks_of(host)["/dev/shm"].ok  # noqa: S108 - the name of the check
+    check = checks_of(host)["/dev/shm"]  # noqa: S108 - the name of the check
+    assert not check.ok
+    assert "; the data of cases needs " in check.detail
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.support.gpu_tree import make_gpu_tree
 from warmfront.hip.gpu_host import GpuHost
+from warmfront.judge.verdict_health import BROKEN
 from warmfront.listener import gpu_doctor
 
 if TYPE_CHECKING:
@@ -55,3 +56,8 @@ def test_an_unknown_toolchain_is_a_failed_check(capsys: pytest.CaptureFixture[st
     """A misspelt name is reported like any other failure."""
     assert gpu_doctor.report(as_json=True, full=False, toolchain="rocket", host=None) == 1
     assert "rocket" in json.loads(capsys.readouterr().out)["summary"]
+
+
+def test_names_of_all_checks_fit_into_their_column() -> None:
+    """The longest names are those of broken kernels."""
+    assert max(len(f"GPU after: {kernel.name}") for kernel in BROKEN) < gpu_doctor.FULL_NAME_WIDTH

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 VARIABLE = "WARMFRONT_STUB_GPU"
 
 #: The faults of a device; docs/stub-gpu.md describes each of them.
-FAULTS = ("no_device", "memory_fault", "hang", "reset", "off_the_bus", "memory_full", "ecc")
+FAULTS = ("no_device", "memory_fault", "hang", "stuck", "reset", "off_the_bus", "memory_full", "ecc")
 
 MAX_DEVICES = 64
 _KERNEL = "kernel."

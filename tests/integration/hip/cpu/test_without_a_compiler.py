@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.judge.test_attacks import judge_source
-from tests.integration.judge.test_solutions import EXAMPLES, PORTED, WRONG, judged, name, read
+from tests.integration.judge.test_solutions import PORTED, WRONG, judged, name
 from tests.support.attacks import Attack, all_attacks
+from tests.support.solutions import EXAMPLES, read
 from warmfront import sandbox, settings
 from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
 from warmfront.hip.cpu.zig import find_zig_compiler

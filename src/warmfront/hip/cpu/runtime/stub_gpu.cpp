@@ -43,6 +43,7 @@ struct Device {
   std::atomic<uint32_t> resets;
   std::atomic<uint32_t> reset_until;     // processes up to this number find a device that is being reset
   std::atomic<uint32_t> failure;         // the error of every later call, for a device that is lost; else 0
+  std::atomic<uint32_t> stuck;           // whether no work of any process ends any more
 };
 static_assert(sizeof(Device) <= kPageBytes && std::atomic<int64_t>::is_always_lock_free);
 
@@ -146,7 +147,7 @@ void hang() {
 }
 
 void wait_until(Device& d, int64_t at_ns) {
-  if (model().hangs.load()) hang();
+  if (model().hangs.load() || d.stuck.load()) hang();
   advance_to(d.now_ns, at_ns);
   advance(d, parameters().sync_ns);
 }
@@ -245,6 +246,9 @@ hipError_t start_fault(OpenDevice& d) {
       abort_by_memory_fault(parameters().fault_address);
     case Fault::kHang:
       model().hangs = true;
+      return hipSuccess;
+    case Fault::kStuck:
+      shared.stuck = 1;
       return hipSuccess;
     case Fault::kReset:
       shared.reset_until = shared.processes.load() + parameters().reset_boxes;
@@ -383,7 +387,7 @@ void synchronize_until(int64_t at_ns) { wait_until(*device().shared, at_ns); }
 bool is_done(int64_t at_ns) {
   Device& shared = *device().shared;
   advance(shared, kLeastQueryNs);
-  return !model().hangs.load() && shared.now_ns.load() >= at_ns;
+  return !model().hangs.load() && !shared.stuck.load() && shared.now_ns.load() >= at_ns;
 }
 
 int64_t record_event(Queue& queue) {

@@ -14,7 +14,7 @@ bool parse_fault(const std::string& text, Fault* fault) {
   static const std::map<std::string, Fault> kNames = {
       {"no_device", Fault::kNoDevice}, {"memory_fault", Fault::kMemoryFault}, {"hang", Fault::kHang},
       {"reset", Fault::kReset},        {"off_the_bus", Fault::kOffTheBus},    {"memory_full", Fault::kMemoryFull},
-      {"ecc", Fault::kEcc},            {"", Fault::kNone},
+      {"ecc", Fault::kEcc},            {"stuck", Fault::kStuck},              {"", Fault::kNone},
   };
   const auto found = kNames.find(text);
   if (found == kNames.end()) return false;

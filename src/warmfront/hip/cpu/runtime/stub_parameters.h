@@ -8,7 +8,7 @@
 
 namespace hipcpu::stub {
 
-enum class Fault : uint8_t { kNone, kNoDevice, kMemoryFault, kHang, kReset, kOffTheBus, kMemoryFull, kEcc };
+enum class Fault : uint8_t { kNone, kNoDevice, kMemoryFault, kHang, kReset, kOffTheBus, kMemoryFull, kEcc, kStuck };
 
 struct Parameters {
   std::string arch;       // of the device
