@@ -290,7 +290,7 @@ FAULTS = {
     "off_the_bus": "hipErrorNoDevice",
     "reset": "hipErrorUnknown",
     "ecc": "hipErrorECCNotCorrectable",
-    "stuck": "The GPU does not answer",
+    "stuck": "The GPU did not respond",
 }
 #: A launch that the first submission makes; the check before the VM is ready makes fewer.
 LATER_LAUNCH = 15

@@ -135,7 +135,7 @@ def test_a_device_that_hangs_for_everyone_is_not_the_authors_failure(
     monkeypatch.setattr(case_memory, "CHECK_TIMEOUT_S", 0.5)
     verdict = judge(sandbox, open_stub("fault=stuck"), case_timeout_s=0.5)
     assert (verdict["status"], verdict["code"]) == ("ERROR", "GPU_FAILED"), verdict
-    assert "The GPU does not answer" in verdict["message"]
+    assert "The GPU did not respond" in verdict["message"]
 
 
 def test_the_next_submission_is_unharmed_after_a_reset(sandbox: Sandbox) -> None:
