@@ -51,7 +51,7 @@ def _make_init(cls: type[Any]) -> Callable[..., None]:
 
     def init(instance: object, /, *args: object, **keywords: object) -> None:
         compiled = _compile_init(cls)
-        cls.__init__ = compiled  # type: ignore[misc]
+        cls.__init__ = compiled
         compiled(instance, *args, **keywords)
 
     return init
