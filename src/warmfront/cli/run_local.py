@@ -11,6 +11,7 @@ reason.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sys
 import time
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from warmfront.cli.local_receipts import LocalReceipts
     from warmfront.events import Event
-    from warmfront.hip.toolchain import Toolchain, TranslatedSource
+    from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.compile_jobs import CompileJobs
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
@@ -108,7 +109,6 @@ class LocalJudge:
         with ThreadPoolExecutor(1) as pool:
             opening = pool.submit(open_requested_sandbox, options, configured)
             from warmfront.hip.toolchain import open_toolchain
-            from warmfront.judge.compile_jobs import CompileJobs
 
             try:
                 toolchain = open_toolchain(options.toolchain, configured)
@@ -120,13 +120,8 @@ class LocalJudge:
                     opening.result()  # do not build anything on a machine that cannot run it
                     print(toolchain.first_build_notice, file=sys.stderr, flush=True)
                 toolchain.build()
-                translated = _translate(request, toolchain)
                 sandbox = opening.result()
-                jobs = (
-                    CompileJobs(translated, toolchain, sandbox, configured, thorough=options.bugs)
-                    if translated
-                    else None
-                )
+                jobs = _start_compile_jobs(request, toolchain, sandbox, configured, thorough=options.bugs)
             except BaseException:
                 if opening.exception() is None:
                     opening.result().close()
@@ -165,11 +160,16 @@ def _open_receipts(options: RunOptions, configured: Settings, request: JudgeRequ
     return LocalReceipts.open(configured.data_dir, options.receipt)
 
 
-def _translate(request: JudgeRequest, toolchain: Toolchain) -> TranslatedSource | None:
+def _start_compile_jobs(
+    request: JudgeRequest, toolchain: Toolchain, sandbox: Sandbox, configured: Settings, *, thorough: bool
+) -> CompileJobs | None:
+    """Start the compilers, and translate the source meanwhile; return None if it cannot be translated."""
     from warmfront.hip.source.edits import RewriteError
+    from warmfront.judge.compile_jobs import CompileJobs
 
+    translate = functools.partial(toolchain.translate, request)
     try:
-        return toolchain.translate(request)
+        return CompileJobs(translate, toolchain, sandbox, configured, thorough=thorough)
     except RewriteError:
         return None
 

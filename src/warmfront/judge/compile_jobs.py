@@ -7,14 +7,14 @@ compiler or reads its output.
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from warmfront.hip.toolchain import SOURCE_FILE
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from collections.abc import Callable
 
     from warmfront.hip.toolchain import Toolchain, TranslatedSource
     from warmfront.sandbox.base import Box, Sandbox, Template
@@ -30,19 +30,23 @@ class CompileJob:
 
 
 class CompileJobs:
-    """The compile jobs of one submission. They start on construction; the owner must call `close`."""
+    """The compile jobs of one submission. They start on construction; the owner must call `close`.
+
+    The constructor calls `translate` while the boxes of the compilers start, which takes about as long, and
+    raises what it raises.
+    """
 
     def __init__(
         self,
-        translated: TranslatedSource,
+        translate: Callable[[], TranslatedSource],
         toolchain: Toolchain,
         sandbox: Sandbox,
         settings: Settings,
         *,
         thorough: bool,
     ) -> None:
-        self.translated = translated
         self._sandbox = sandbox
+        self._translation: Future[TranslatedSource] = Future()
         # Two threads, because starting a box takes time and neither job should wait for the other.
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="warmfront-compile")
         self.primary = self._start(toolchain.compile_template(settings))
@@ -51,6 +55,17 @@ class CompileJobs:
         checked = toolchain.checked_build if settings.bug_finder or thorough else None
         if checked is not None and checked.failure is None:
             self.checked = self._start(checked.compile_template(settings))
+        try:
+            self._translation.set_result(translate())
+        except BaseException as error:
+            self._translation.set_exception(error)
+            self.close()
+            raise
+
+    @property
+    def translated(self) -> TranslatedSource:
+        """The text that the compilers got."""
+        return self._translation.result()
 
     def close(self) -> None:
         """Stop every compiler that is still running."""
@@ -60,14 +75,14 @@ class CompileJobs:
         self._threads.shutdown()
 
     def _start(self, template: Template) -> Future[CompileJob]:
-        return self._threads.submit(start_compile, self._sandbox, template, self.translated)
+        return self._threads.submit(start_compile, self._sandbox, template, self._translation)
 
 
-def start_compile(sandbox: Sandbox, template: Template, translated: TranslatedSource) -> CompileJob:
+def start_compile(sandbox: Sandbox, template: Template, translation: Future[TranslatedSource]) -> CompileJob:
     """Take a box with a waiting compiler and give it the source."""
     box = sandbox.take(template)
     try:
-        (box.folder / SOURCE_FILE).write_text(translated.text)
+        (box.folder / SOURCE_FILE).write_text(translation.result().text)
         started_s = time.perf_counter()
         box.go()
         box.send(b"go\n")

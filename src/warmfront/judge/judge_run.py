@@ -181,7 +181,9 @@ class JudgeRun:
         self._cancellation.raise_if_cancelled()
         translated = compilation.translate(self._request, self._toolchain)
         thorough = self._bug_finder_limits is THOROUGH
-        return CompileJobs(translated, self._toolchain, self._sandbox, self._settings, thorough=thorough)
+        return CompileJobs(
+            lambda: translated, self._toolchain, self._sandbox, self._settings, thorough=thorough
+        )
 
     def _start_guest(
         self, compiled: compilation.CompiledLibrary, stack: ExitStack

@@ -11,10 +11,12 @@ import pytest
 
 from warmfront import settings
 from warmfront.errors import SandboxFailed
+from warmfront.hip.source.edits import RewriteError
 from warmfront.hip.toolchain import SOURCE_FILE, Toolchain, TranslatedSource
 from warmfront.judge.compile_jobs import CompileJobs
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from warmfront.sandbox.base import Sandbox
@@ -58,14 +60,16 @@ class Boxes:
         return self.made.setdefault(template, Box(self._folder / template))
 
 
-def start_jobs(boxes: Boxes, *, bug_finder: bool = True) -> CompileJobs:
+def start_jobs(
+    boxes: Boxes, *, bug_finder: bool = True, translate: Callable[[], TranslatedSource] = lambda: SOURCE
+) -> CompileJobs:
     """Start the compile jobs of SOURCE."""
     checked = SimpleNamespace(failure=None, compile_template=lambda _: "checked")
     toolchain = cast(
         "Toolchain", SimpleNamespace(checked_build=checked, compile_template=lambda _: "primary")
     )
     configured = settings.Settings(bug_finder=bug_finder)
-    return CompileJobs(SOURCE, toolchain, cast("Sandbox", boxes), configured, thorough=False)
+    return CompileJobs(translate, toolchain, cast("Sandbox", boxes), configured, thorough=False)
 
 
 def test_both_compilers_get_the_source(tmp_path: Path) -> None:
@@ -101,6 +105,18 @@ def test_closing_destroys_every_box(tmp_path: Path, refused: str) -> None:
     jobs.close()
     (box,) = boxes.made.values()
     assert box.is_destroyed
+
+
+def test_a_source_that_cannot_be_translated(tmp_path: Path) -> None:
+    """The boxes that were started meanwhile are destroyed, and the error is the caller's."""
+    boxes = Boxes(tmp_path)
+
+    def refuse() -> TranslatedSource:
+        raise RewriteError(1, 1, "no")
+
+    with pytest.raises(RewriteError):
+        start_jobs(boxes, translate=refuse)
+    assert all(box.is_destroyed and not box.sent for box in boxes.made.values())
 
 
 def test_starting_the_compilers_does_not_import_the_judge() -> None:

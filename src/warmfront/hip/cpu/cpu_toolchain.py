@@ -16,9 +16,7 @@ from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.checked_build import CheckedBuild
 from warmfront.hip.cpu.host_compiler import NAMES, HostCompiler, find_compiler
 from warmfront.hip.cpu.runtime_build import MAIN_HEADER, build_runtime, runtime_key
-from warmfront.hip.source.refusals import refuse
-from warmfront.hip.source.rewrite import rewrite
-from warmfront.hip.source.thread_loops_text import SECOND_FORM
+from warmfront.hip.source import SECOND_FORM
 from warmfront.hip.toolchain import (
     DATA_FILE,
     GUEST_SOURCE,
@@ -87,6 +85,10 @@ class CpuToolchain:
 
     def translate(self, request: JudgeRequest) -> TranslatedSource:
         """Return the source with launches rewritten as calls, and the trailer; lines keep their numbers."""
+        # Imported while the boxes of the compilers start.
+        from warmfront.hip.source.refusals import refuse  # noqa: PLC0415 - see above
+        from warmfront.hip.source.rewrite import rewrite  # noqa: PLC0415 - see above
+
         refuse(request.source)
         translation = rewrite(request.source)
         text = translation.includes + wrap_source(translation.text, request.problem, request.dtype)

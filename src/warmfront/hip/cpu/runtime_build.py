@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.host_compiler import run_compiler
-from warmfront.hip.headers import copy_headers, header_contents
+from warmfront.hip.headers import copy_headers, header_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,9 +54,7 @@ def build_runtime(
 
 def runtime_key(compiler: HostCompiler, flags: Sequence[str], sources: Sequence[Path]) -> str:
     """Return a hash of everything that a cache entry is built from."""
-    return cache.digest(
-        [compiler.identity, machine(), " ".join(flags), *header_contents(cpu.INCLUDE), *sources]
-    )
+    return cache.digest([compiler.identity, machine(), " ".join(flags), header_digest(cpu.INCLUDE), *sources])
 
 
 def machine() -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.host_compiler import HostCompiler, run_compiler
-from warmfront.hip.headers import copy_headers, header_contents
+from warmfront.hip.headers import copy_headers, header_digest
 from warmfront.hip.zig_wheel import LIBCXX_MACROS, open_wheel, system_headers, wheel_version
 from warmfront.value_class import dataclass
 
@@ -120,7 +120,7 @@ def find_zig_compiler(wheel: Path, cache_dir: Path) -> ZigCompiler:
     identity = cache.file_identity(str(wheel / "zig"))
     key = cache.digest([identity, platform.machine(), str(_glibc_minor()), Path(__file__)])
     folder = cache_dir / f"zig-{key}"
-    headers = cache_dir / f"headers-{cache.digest(header_contents(cpu.INCLUDE))}"
+    headers = cache_dir / f"headers-{header_digest(cpu.INCLUDE)[:24]}"
     return ZigCompiler(
         name="ziglang",
         command=str(folder / "c++"),

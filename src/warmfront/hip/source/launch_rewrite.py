@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warmfront.hip.source import SECOND_FORM
 from warmfront.hip.source.edits import spell
 from warmfront.hip.source.lexer import TokenKind
-from warmfront.hip.source.thread_loops_text import PREFIX, SECOND_FORM
+from warmfront.hip.source.thread_loops_text import PREFIX
 
 if TYPE_CHECKING:
     from warmfront.hip.source.edits import TokenEditor

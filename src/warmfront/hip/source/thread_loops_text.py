@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from warmfront.hip.source import SECOND_FORM
 from warmfront.hip.source.block_plan import (
     Barrier,
     Control,
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
     from warmfront.hip.source.edits import TokenEditor
     from warmfront.hip.source.kernel_statements import TokenRange
-
-#: The macro around all code for second forms.
-SECOND_FORM = "HIPCPU_LOOPS"
 
 #: Before the name of a kernel: the name of its second form.
 PREFIX = "hipcpu_loops_"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import ToolchainFailed, UsageError
 from warmfront.hip import cache
-from warmfront.hip.headers import copy_headers, header_contents
+from warmfront.hip.headers import copy_headers, header_digest
 from warmfront.hip.toolchain import SECONDARY_CPU_WEIGHT, shell_job
 from warmfront.hip.xray.host_code import needs_host_compilation
 from warmfront.hip.zig_wheel import LIBCXX_MACROS, open_wheel, require_wheel, system_headers, wheel_version
@@ -258,7 +258,7 @@ class DeviceCompiler:
                 cache.file_identity(str(self._wheel / "zig")),
                 self.arch,
                 Path(__file__),  # this code decides what is copied
-                *header_contents(INCLUDE),
+                header_digest(INCLUDE),
                 *(cache.file_identity(str(path)) for path in bitcode),
             ]
         )
