@@ -3,6 +3,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# One more than there are cores: a part of the tests waits for servers and browsers.
+WORKERS ?= $(shell echo $$(($$(nproc) + 1)))
 
 .PHONY: demo serve page test coverage test-slow test-rocm check audit format screenshots bench lock clean
 
@@ -24,7 +26,7 @@ test: ## All tests but the slow ones
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@PYTHON=$(PYTHON) scripts/page build
 	@PYTHON=$(PYTHON) scripts/page test
-	@$(BIN)/pytest -n auto -m "not slow"
+	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 coverage: ## Coverage of the quick tests; fails below the floor in pyproject.toml
 	@PYTHON=$(PYTHON) scripts/setup dev

@@ -127,7 +127,7 @@ __global__ void assembly(const unsigned* in, unsigned* out, unsigned* scratch) {
   CASE(pkrtz, r)
   asm volatile("v_cvt_i32_f32 %0, %1" : "=v"(r) : "v"(y));
   CASE(cvt_i32, r)
-  asm volatile("v_bfi_b32 %0, %1, %2, 0xff00ff" : "=v"(r) : "v"(a), "v"(b));
+  asm volatile("v_bfi_b32 %0, %1, %2, %3" : "=v"(r) : "v"(a), "v"(b), "v"(0xff00ffu));
   CASE(bfi, r)
   asm volatile("v_max_f32 %0, %1, 0" : "=v"(f) : "v"(y));
   CASE(max_zero, __float_as_uint(f))

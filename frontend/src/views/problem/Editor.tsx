@@ -1,6 +1,6 @@
 /** The code editor: CodeMirror with HIP keywords, diagnostics, and optional Vim keys. */
 import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from "@codemirror/commands";
 import { cpp } from "@codemirror/lang-cpp";
 import { bracketMatching, indentOnInput, indentUnit } from "@codemirror/language";
 import { lintGutter, setDiagnostics, type Diagnostic } from "@codemirror/lint";
@@ -84,7 +84,9 @@ export default function Editor({ ref, initial, vim, onChange, onAction, onCursor
     code: () => view.current?.state.doc.toString() ?? startCode.current,
     replace: (code) => {
       const editor = view.current;
-      editor?.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: code } });
+      // A step of its own in the history: one undo brings back the code that was replaced, and nothing older.
+      const annotations = isolateHistory.of("full");
+      editor?.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: code }, annotations });
     },
     showDiagnostics: (diagnostics) => {
       const editor = view.current;
