@@ -47,8 +47,8 @@ SUBMISSION_FLAGS: Final = (
     "-fstack-clash-protection",
     # Functions of this library cannot be replaced at run time, so they can be inlined.
     "-fno-semantic-interposition",
-    # The speed of a short loop depends on how its code lies in the lines of the instruction cache: by up to 15%,
-    # so that an unrelated function in the file would change the time of a kernel.
+    # The speed of a short loop depends, by up to 15%, on how its code lies in the lines of the instruction
+    # cache: an unrelated function in the file would change the time of a kernel.
     "-falign-functions=64",
     "-falign-loops=64",
     "-w",
