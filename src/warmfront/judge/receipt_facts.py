@@ -68,7 +68,7 @@ def receipt_facts(
 def _device_text(toolchain: Toolchain) -> str:
     if not toolchain.simulated:
         return toolchain.gpu.name
-    kind = "stub GPU" if toolchain.name == "stub" else "CPU simulator"
+    kind = "stub GPU" if toolchain.name == "stub" else "CPU runtime"
     return f"{kind} ({toolchain.gpu.arch} semantics)"
 
 

@@ -135,7 +135,10 @@ class Provider(Protocol):
         """
 
     def end_command(self, machine_id: str | None) -> str:
-        """Return the command with which an operator ends a machine that the provider fails to end."""
+        """Return what an operator does to end a machine that the provider fails to end.
+
+        It is a shell command if the machine has one, or an instruction in plain words.
+        """
 
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the VM with this id, even if it has ended; None if the provider never had it.

@@ -84,7 +84,7 @@ class SteadyProvider:
 
     def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
         """Return a text instead of a command, because no cloud has this machine."""
-        return "there is no command"
+        return "nothing to end: this VM is simulated"
 
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the lease of a live VM; None for ended VMs."""

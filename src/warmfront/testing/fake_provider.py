@@ -228,7 +228,7 @@ class FakeProvider:
 
     def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
         """Return a text instead of a command, because no cloud has this machine."""
-        return "there is no command"
+        return "nothing to end: this VM is simulated"
 
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the lease of a VM, even after its end; None if it is unknown."""

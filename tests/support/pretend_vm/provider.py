@@ -121,7 +121,7 @@ class PretendProvider:
 
     def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
         """Return no command: the machine has no name of its own."""
-        return "there is no command"
+        return "end its container"
 
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the lease."""

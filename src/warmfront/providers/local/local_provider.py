@@ -135,8 +135,8 @@ class LocalProvider:
         return self._finish(vm_id, self._now()).lease()
 
     def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
-        """Return a text instead of a command, because no cloud has this machine."""
-        return "there is no command"
+        """Return an instruction: a local VM is a process, and no cloud has it."""
+        return "end the process of its listener on the machine that runs the service"
 
     async def describe(self, vm_id: str) -> Lease | None:
         """Return the VM's current lease, or None."""

@@ -15,7 +15,7 @@ namespace {
 using hipcpu::set_last_error;
 namespace stub = hipcpu::stub;
 
-constexpr char kName[] = "AMD Instinct MI300X (CPU simulator)";
+constexpr char kName[] = "AMD Instinct MI300X (CPU runtime)";
 constexpr char kArchitecture[] = "gfx942:sramecc+:xnack-";
 constexpr size_t kMemoryBytes = 192ull << 30;
 constexpr int kVersion = 60443484;  // the value of ROCm 6.4
