@@ -78,7 +78,7 @@ for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
         found.append(path.read_text())
     except PermissionError:
         pass
-for path in ("/etc/passwd", "/root/.ssh", "/home"):
+for path in ("/etc/passwd", "/root/.ssh", "/var/log"):
     if os.path.exists(path):
         found.append(path)
 try:
@@ -171,7 +171,7 @@ def test_the_problem_is_isolated(listener: Listening) -> None:
     assert "RuntimeError" in message
     assert "PermissionError" in message
     assert "65534" in message
-    for secret in (TOKEN, "network", "/etc/passwd", "/root/.ssh", "/home", "WARMFRONT_BOX_DIR"):
+    for secret in (TOKEN, "network", "/etc/passwd", "/root/.ssh", "/var/log", "WARMFRONT_BOX_DIR"):
         assert f"'{secret}" not in message
         assert f"{secret}=" not in message
 
