@@ -2,9 +2,9 @@
 
 Clang parses the whole file when it compiles for the device, and reports errors of types and names in host
 code as well. It leaves out what depends on the side: host code that calls a function or reads a variable of
-the device, and code that only the host's preprocessor sees. Most files have a `solution` that prepares a
-launch and uses nothing but HIP's own API; for these a second compilation finds nothing, and parses all
-headers again (`bench/xray.py`).
+the device, types with another size, and code that only the host's preprocessor sees. Most files have a
+`solution` that prepares a launch and uses nothing but HIP's own API; for these a second compilation finds
+nothing, and parses all headers again (`bench/xray.py`).
 
 The decision is conservative: whatever is not known to be harmless needs the compilation.
 """
@@ -31,6 +31,8 @@ _HOST_FUNCTIONS = frozenset(
     {"alignof", "calloc", "decltype", "dim3", "for", "free", "if", "malloc", "memcpy", "memset", "printf"}
     | {"return", "sizeof", "static_assert", "switch", "while"}
 )
+#: Floating-point types of the host, which the device does not have.
+_WIDE = ("__float128", "__float80", "__ibm128", "_Float128", "_Float64x")
 _HIP_API = re.compile(r"hip[A-Z]\w*")
 #: A name after one of these is not a variable that is being declared.
 _NOT_TYPES = frozenset({"case", "co_return", "co_yield", "delete", "do", "else", "new", "return", "throw"})
@@ -50,7 +52,7 @@ def needs_host_compilation(source: str) -> bool:
         tokens = tokenize(source)
     except LexError:
         return True
-    if not all(_is_simple(directive) for directive in tokens.directives):
+    if not all(_is_simple(directive) for directive in tokens.directives) or _has_other_sizes(tokens.code):
         return True
     host: list[Token] = []
     host_names: set[str] = set()
@@ -73,6 +75,14 @@ def needs_host_compilation(source: str) -> bool:
         not _is_host_name(host, index, host_names) or token.text in device_names
         for index, token in enumerate(host)
         if token.kind is TokenKind.NAME
+    )
+
+
+def _has_other_sizes(code: Sequence[Token]) -> bool:
+    """Return whether the source, kernels included, uses a type that has another size on the other side."""
+    return any(
+        (before.text, token.text) in {("long", "double"), ("double", "long")} or token.text.startswith(_WIDE)
+        for before, token in itertools.pairwise(code)
     )
 
 

@@ -44,6 +44,8 @@ def test_host_code_that_only_launches(source: str) -> None:
         "namespace a { __device__ int f() { return 1; } }\nvoid solution() {}",
         "__host__ __device__ int f() { return __clz(1); }\nvoid solution() { f(); }",
         "void solution() { auto f = [=] __device__(int i) { return i; }; }",
+        "__global__ void k(long double* x) { *x = __shfl(*x, 0); }\nvoid solution() {}",
+        "__global__ void k(int* x) { *x = sizeof(__float128); }\nvoid solution() {}",
         "void solution() { /* never closed",
     ],
 )
