@@ -15,7 +15,7 @@ from warmfront.cli.error_report import report_error
 from warmfront.errors import WarmfrontError
 from warmfront.hip.cpu.host_compiler import find_compiler
 from warmfront.hip.rocjitsu import find_emulator
-from warmfront.hip.rocm import find_hipcc, has_gpu
+from warmfront.hip.rocm_installation import find_hipcc, has_gpu
 from warmfront.hip.xray.device_compiler import find_libraries
 from warmfront.hip.zig_wheel import require_wheel
 from warmfront.sandbox.base import machine_memory_bytes

@@ -7,8 +7,6 @@ same.
 from __future__ import annotations
 
 import functools
-import shutil
-import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +16,7 @@ from warmfront import gpus
 from warmfront.errors import NoToolchain
 from warmfront.hip import cache, rocm_versions
 from warmfront.hip.cpu.host_compiler import run_compiler
+from warmfront.hip.rocm_installation import KFD, find_hipcc
 from warmfront.hip.source.refusals import refuse
 from warmfront.hip.toolchain import (
     DATA_FILE,
@@ -35,8 +34,6 @@ from warmfront.problems.spec import Scale
 from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from warmfront.gpus import Gpu
     from warmfront.hip.device_facts import DeviceFacts
     from warmfront.hip.diagnose import CompileFailure
@@ -45,11 +42,9 @@ if TYPE_CHECKING:
 
 MIB = 1024**2
 
-#: The device files of the driver: one for all GPUs, and a render node per GPU or partition. `card*` is for
-#: displays, and is never passed to a box.
-KFD = Path("/dev/kfd")
 #: Share memory between processes through the driver. The runtime's alternative is a socket, which boxes lack.
 IPC_ENVIRON = {"HSA_ENABLE_IPC_MODE_LEGACY": "1"}
+#: The driver's render nodes, one per GPU or partition. `card*` is for displays, and is never passed to a box.
 RENDER_NODES = Path("/dev/dri")
 
 
@@ -223,35 +218,3 @@ def pinning_environ(device: DeviceFacts | None) -> dict[str, str]:
     if device is None or device.unique_id is None:
         return {}
     return {"ROCR_VISIBLE_DEVICES": f"GPU-{device.unique_id:016x}"}
-
-
-#: ROCm's compilers, the preferred one first: newer releases replace hipcc with amdclang++.
-COMPILERS = ("hipcc", "amdclang++")
-
-
-def find_hipcc() -> str | None:
-    """Return the path of ROCm's compiler, from PATH, hipconfig or /opt/rocm; None if there is none."""
-    if on_path := _find_compiler(None):
-        return on_path
-    folders = (f"{root}/{name}" for root in _rocm_roots() for name in ("bin", "lib/llvm/bin"))
-    return next((path for folder in folders if (path := _find_compiler(folder))), None)
-
-
-def _find_compiler(folder: str | None) -> str | None:
-    """Return the path of the preferred compiler in a folder; for None, on PATH."""
-    return next((path for name in COMPILERS if (path := shutil.which(name, path=folder))), None)
-
-
-def _rocm_roots() -> Iterator[str]:
-    """Yield the folders in which ROCm may be installed. hipconfig is used only if it is on PATH."""
-    if hipconfig := shutil.which("hipconfig"):
-        command = [hipconfig, "--rocmpath"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-        if done.returncode == 0 and done.stdout.strip():
-            yield done.stdout.strip()
-    yield "/opt/rocm"
-
-
-def has_gpu() -> bool:
-    """Return whether this machine has an AMD GPU that its processes can use."""
-    return KFD.exists()

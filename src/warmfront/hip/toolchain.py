@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from warmfront import gpus
 from warmfront.errors import NoToolchain
+from warmfront.hip.rocm_installation import find_hipcc, has_gpu
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
@@ -169,9 +170,7 @@ def shell_job(command: str) -> tuple[str, ...]:
 
 def default_toolchain() -> str:
     """Return `rocm` if the machine has hipcc and a GPU, and `cpu` otherwise."""
-    from warmfront.hip.rocm import find_hipcc, has_gpu  # noqa: PLC0415 - imports this module
-
-    return "rocm" if find_hipcc() and has_gpu() else "cpu"
+    return "rocm" if has_gpu() and find_hipcc() else "cpu"
 
 
 def open_toolchain(name: str | None, settings: Settings, *, device: DeviceFacts | None = None) -> Toolchain:
@@ -185,22 +184,24 @@ def open_toolchain(name: str | None, settings: Settings, *, device: DeviceFacts 
     Raises:
         NoToolchain: there is no toolchain of that name, or its compiler is not installed.
     """
-    # Imported here so that only the toolchain in use is loaded.
-    from warmfront.hip.cpu.cpu_toolchain import CpuToolchain  # noqa: PLC0415
-    from warmfront.hip.device_facts import installed_devices  # noqa: PLC0415
-    from warmfront.hip.installed_gpu import gpu_of  # noqa: PLC0415
-    from warmfront.hip.rocm import RocmToolchain  # noqa: PLC0415
-
+    # All toolchains are imported here, so that only the one in use is loaded.
     uses_emulator = settings.rocm_device == "rocjitsu"
     name = name or ("rocm" if uses_emulator else default_toolchain())
     if name == "cpu":
+        from warmfront.hip.cpu.cpu_toolchain import CpuToolchain  # noqa: PLC0415
+
         return CpuToolchain(settings.cache_dir, gpu=gpus.get(settings.judge_gpu))
     if name == "rocm" and uses_emulator:
         from warmfront.hip.rocjitsu import RocjitsuToolchain, find_emulator  # noqa: PLC0415
 
         wanted = gpus.get(settings.judge_gpu)
         return RocjitsuToolchain(settings.cache_dir, find_emulator(settings, wanted.arch), wanted)
+    from warmfront.hip.installed_gpu import gpu_of  # noqa: PLC0415
+
     if name == "rocm":
+        from warmfront.hip.device_facts import installed_devices  # noqa: PLC0415
+        from warmfront.hip.rocm import RocmToolchain  # noqa: PLC0415
+
         used = device or next(iter(installed_devices()), None)
         gpu = gpu_of(used) if used else None
         return RocmToolchain(

@@ -18,7 +18,7 @@ from warmfront import settings
 from warmfront.errors import InfrastructureError, NoSandbox, WarmfrontError
 from warmfront.hip.gpu_health import GpuHealth, HealthCheck
 from warmfront.hip.gpu_host import GpuHost, check_host
-from warmfront.hip.rocm import find_hipcc
+from warmfront.hip.rocm_installation import find_hipcc
 from warmfront.hip.toolchain import Toolchain, open_toolchain
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from warmfront.errors import NoToolchain
 from warmfront.hip import cpu
 from warmfront.hip.device_facts import DeviceFacts
 from warmfront.hip.headers import copy_headers
-from warmfront.hip.rocm import RocmToolchain, device_files, find_hipcc, pinning_environ
+from warmfront.hip.rocm import RocmToolchain, device_files, pinning_environ
+from warmfront.hip.rocm_installation import find_hipcc
 from warmfront.hip.toolchain import open_toolchain
 from warmfront.judge import Judge
 from warmfront.judge_request import JudgeRequest
