@@ -115,6 +115,9 @@ _PRECOMPILED = {
     PrecompiledHeaders.ALGORITHM: ("algorithm",),
     PrecompiledHeaders.EVERYTHING: tuple(_STANDARD.split()),
 }
+#: A source without any of these words cannot call the library `ockl`, which is for printing, assertions,
+#: memory and the synchronization of a grid. A macro can form a word from parts.
+_OCKL_WORDS = re.compile(r"printf|assert|malloc|\b(?:free|new|delete|virtual|std)\b|cooperative|ockl|##|\\\n")
 _MENTIONS_STD = re.compile(r"\bstd\b")
 _SCOPES = re.compile(r"[{};)]|\b(?:namespace|struct|class|union|extern|warpSize)\b")
 _INCLUDES = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([a-z_]+)>", re.MULTILINE)
@@ -138,7 +141,8 @@ class DeviceCompiler:
     def template(self, source: str, settings: Settings) -> Template:
         """Return the template of a box that compiles this source, from SOURCE_FILE to ASSEMBLY_FILE."""
         precompiled = self.precompiled(choose_headers(source))
-        job = f"{' '.join(self.command(f'/box/{SOURCE_FILE}', precompiled))} -o - >/box/{ASSEMBLY_FILE}"
+        command = self.command(f"/box/{SOURCE_FILE}", precompiled, libraries=choose_libraries(source))
+        job = f"{' '.join(command)} -o - >/box/{ASSEMBLY_FILE}"
         has_assembly = may_have_assembly(source)
         if has_assembly:
             job = f"{job} && {self._assemble(precompiled)}"
@@ -173,9 +177,10 @@ class DeviceCompiler:
             may_fork=True,
         )
 
-    def command(self, source: str, precompiled: Path) -> list[str]:
+    def command(self, source: str, precompiled: Path, *, libraries: Sequence[str] = LIBRARIES) -> list[str]:
         """Return the compiler's argv for a source file, without the output option."""
-        return [*self._device_code(precompiled), "-S", "-Rpass-analysis=kernel-resource-usage", source]
+        output = ("-S", "-Rpass-analysis=kernel-resource-usage")
+        return [*self._device_code(precompiled, libraries), *output, source]
 
     def host_command(self, source: str, precompiled: Path, *, generate: bool) -> list[str]:
         """Return the argv that checks the host code of a source file.
@@ -193,16 +198,16 @@ class DeviceCompiler:
         """
         target = ("--target=amdgcn-amd-amdhsa", f"-mcpu={self.arch}", "-mcode-object-version=5")
         assemble = [str(self._wheel / "zig"), "clang", *target, "-c", f"/box/{ASSEMBLY_FILE}"]
-        compile_source = [*self._device_code(precompiled), "-c", f"/box/{SOURCE_FILE}"]
+        compile_source = [*self._device_code(precompiled, LIBRARIES), "-c", f"/box/{SOURCE_FILE}"]
         discard = "-o $TMPDIR/object"
         return f"{{ {' '.join(assemble)} {discard} 2>/dev/null || {' '.join(compile_source)} {discard}; }}"
 
-    def _device_code(self, precompiled: Path) -> list[str]:
+    def _device_code(self, precompiled: Path, libraries: Sequence[str]) -> list[str]:
         """Return the compiler's argv for device code, without source, kind of output and output option."""
         return [
             *self._front_end(Side.DEVICE),
             *_include(precompiled, Side.DEVICE),
-            *self._linked_libraries(),
+            *self._link(libraries),
         ]
 
     def precompiled(self, headers: PrecompiledHeaders) -> Path:
@@ -233,11 +238,12 @@ class DeviceCompiler:
             *_CODE_FLAGS,
         ]
 
-    def _linked_libraries(self) -> list[str]:
+    def _link(self, libraries: Sequence[str]) -> list[str]:
+        """Return the flags that link these of ROCm's libraries."""
         if self.libraries is None:
             return []
         # The constants come last: the linker only takes what the files before request.
-        files = [self._headers / "bitcode" / f"{name}.bc" for name in (*LIBRARIES, self._isa_library)]
+        files = [self._headers / "bitcode" / f"{name}.bc" for name in (*libraries, self._isa_library)]
         return [
             part
             for file in files
@@ -326,6 +332,11 @@ def choose_headers(source: str) -> PrecompiledHeaders:
     return (
         PrecompiledHeaders.ALGORITHM if included or _MENTIONS_STD.search(source) else PrecompiledHeaders.HIP
     )
+
+
+def choose_libraries(source: str) -> tuple[str, ...]:
+    """Return the libraries that a source may call. Loading `ockl` takes a tenth of a small compilation."""
+    return tuple(name for name in LIBRARIES if name != "ockl" or _OCKL_WORDS.search(source))
 
 
 def may_have_assembly(source: str) -> bool:
