@@ -95,6 +95,9 @@ class ModelledBox:
         """Return the payload of the answer."""
         raise NotImplementedError
 
+    def start(self) -> None:
+        """Do nothing."""
+
     def go(self) -> None:
         """Do nothing."""
 

@@ -82,6 +82,7 @@ def start_compile(sandbox: Sandbox, template: Template, translation: Future[Tran
     """Take a box with a waiting compiler and give it the source."""
     box = sandbox.take(template)
     try:
+        box.start()
         (box.folder / SOURCE_FILE).write_text(translation.result().text)
         started_s = time.perf_counter()
         box.go()

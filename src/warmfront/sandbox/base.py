@@ -122,6 +122,13 @@ class Box(Protocol):
     #: The folder on the host that is `/box` inside. Put the files of the job here before `go`.
     folder: Path
 
+    def start(self) -> None:
+        """Start the program ahead of `go`. It waits until the first command is sent.
+
+        Raises:
+            SandboxFailed: the program could not be started.
+        """
+
     def go(self) -> None:
         """Start the clock of the time limits, and the program if it was not started ahead of time.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
@@ -32,6 +33,11 @@ class Box:
         self.folder = folder
         self.sent = b""
         self.is_destroyed = False
+        self.started = threading.Event()
+
+    def start(self) -> None:
+        """Record the call."""
+        self.started.set()
 
     def go(self) -> None:
         """Do nothing."""
@@ -57,7 +63,9 @@ class Boxes:
         """Return the box of this template."""
         if template == self._refused:
             raise SandboxFailed("no box")
-        return self.made.setdefault(template, Box(self._folder / template))
+        if template not in self.made:
+            self.made[template] = Box(self._folder / template)
+        return self.made[template]
 
 
 def start_jobs(
@@ -82,6 +90,23 @@ def test_both_compilers_get_the_source(tmp_path: Path) -> None:
     assert set(boxes.made) == {"primary", "checked"}
     assert {(box.folder / SOURCE_FILE).read_text() for box in boxes.made.values()} == {SOURCE.text}
     assert {box.sent for box in boxes.made.values()} == {b"go\n"}
+    jobs.close()
+
+
+def test_boxes_start_before_the_source_is_translated(tmp_path: Path) -> None:
+    """Starting a box and translating the source take about as long, so they happen at the same time."""
+    boxes = Boxes(tmp_path)
+
+    def translate() -> TranslatedSource:
+        for name in ("primary", "checked"):
+            assert boxes.made[name].started.wait(60)
+            assert not (boxes.made[name].folder / SOURCE_FILE).exists()
+        return SOURCE
+
+    boxes.take("primary")
+    boxes.take("checked")
+    jobs = start_jobs(boxes, translate=translate)
+    jobs.primary.result()
     jobs.close()
 
 
