@@ -2409,3 +2409,62 @@ __global__ void k(int* p) { p[0] = 1; }
 __global__ void k(int* p) { std::string_view s("abc"); p[0] = s.size() + s[p[1]]; }
 //// misspelt-builtin: none
 __global__ void k(int* p) { p[0] = __builtin_amdgcn_readfirstlne(p[1]); }
+//// no-include-flt-max: none cpu: yes
+__global__ void k(float* p) { p[0] = fminf(p[0], FLT_MAX); }
+//// no-include-flt-max-in-a-macro: none cpu: yes
+#define LARGEST FLT_MAX
+__global__ void k(float* p) { p[0] = LARGEST; }
+//// include-cfloat: 6.4 7.2
+#include <cfloat>
+__global__ void k(float* p) { p[0] = fminf(p[0], FLT_MAX); }
+//// include-float-h: 6.4 7.2
+#include <float.h>
+__global__ void k(float* p) { p[0] = fminf(p[0], FLT_EPSILON); }
+//// no-include-assert: none cpu: yes
+__global__ void k(int* p) { assert(p[0] == 1); }
+//// include-cassert: 6.4 7.2
+#include <cassert>
+__global__ void k(int* p) { assert(p[0] == 1); }
+//// no-include-memcmp: none cpu: yes
+int f(int* p) { return memcmp(p, p + 1, 4); }
+//// no-include-strlen: none cpu: yes
+size_t f(const char* text) { return strlen(text); }
+//// no-include-host-memset: none cpu: yes
+void f(int* p) { memset(p, 0, 16); }
+//// no-include-host-isnan: none cpu: yes
+bool f(float x) { return isnan(x); }
+//// include-cstring: 6.4 7.2
+#include <cstring>
+int f(int* p) { memset(p, 0, 16); return memcmp(p, p + 1, 4); }
+//// device-memset: 6.4 7.2
+__global__ void k(int* p) { memset(p, 0, 16); }
+//// no-include-optional: none cpu: yes
+int f() { std::optional<int> x = 3; return *x; }
+//// no-include-atomic: none cpu: yes
+int f() { std::atomic<int> x{3}; return x; }
+//// no-include-unique-ptr: none cpu: yes
+int f() { std::unique_ptr<int> x; return x ? 1 : 0; }
+//// no-include-chrono: none cpu: yes
+auto f() { return std::chrono::steady_clock::now(); }
+//// other-include-thread: none cpu: yes
+#include <vector>
+void f() { std::thread t([] {}); t.join(); }
+//// include-memory: 6.4 7.2
+#include <memory>
+int f() { std::unique_ptr<int> x = std::make_unique<int>(3); return *x; }
+//// no-include-vector: 6.4 7.2
+int f() { std::vector<int> x(3); return x[0]; }
+//// no-include-string: 6.4 7.2
+size_t f() { std::string x = "abc"; return x.size(); }
+//// constexpr-string-local: none cpu: no
+#include <string>
+size_t f() { constexpr std::string x = "abc"; return x.size(); }
+//// constexpr-string-auto: none cpu: no
+#include <string>
+size_t f() { constexpr auto x = std::string("abc"); return x.size(); }
+//// constexpr-string-static: 6.4 7.2
+#include <string>
+size_t f() { static constexpr std::string x = "abc"; return x.size(); }
+//// constexpr-string-size: 6.4 7.2
+#include <string>
+size_t f() { constexpr size_t x = std::string("abc").size(); return x; }

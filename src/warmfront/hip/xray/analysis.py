@@ -205,7 +205,12 @@ def _read_result(box: Box, source: str, arch: str) -> tuple[str | None, str, Com
     if end.reason is ExitReason.EXITED and end.code == 0 and assembly.stat().st_size <= MAX_ASSEMBLY_BYTES:
         text = assembly.read_text(errors="replace")
         output = end.output.decode(errors="replace")
-        if failure := _find_default_errors(output, source, arch) or _find_undefined(text, source):
+        failure = (
+            _find_default_errors(output, source, arch)
+            or _find_undefined(text, source)
+            or _find_library_differences(source)
+        )
+        if failure:
             return None, "", failure
         return text, output, None
     from warmfront.hip.xray import compile_failures  # noqa: PLC0415 - only needed for failures
@@ -240,6 +245,13 @@ def _find_undefined(assembly: str, source: str) -> CompileFailure | None:
     from warmfront.hip.xray.undefined_symbols import explain_undefined  # noqa: PLC0415 - rarely needed
 
     return explain_undefined(assembly, source)
+
+
+def _find_library_differences(source: str) -> CompileFailure | None:
+    """Return the failure for what only the X-ray's C++ library accepts."""
+    from warmfront.hip.xray.library_differences import explain_differences  # noqa: PLC0415 - after the compiler
+
+    return explain_differences(source)
 
 
 def _newer_constructs(output: str, source: str) -> tuple[XrayFinding, ...]:

@@ -119,6 +119,11 @@ _PRECOMPILED = {
 #: memory and the synchronization of a grid. A macro can form a word from parts.
 _OCKL_WORDS = re.compile(r"printf|assert|malloc|\b(?:free|new|delete|virtual|std)\b|cooperative|ockl|##|\\\n")
 _MENTIONS_STD = re.compile(r"\bstd\b")
+#: What ROCm's runtime header declares, and only EVERYTHING has here.
+_DECLARED_BY_ROCM = re.compile(
+    r"\bstd\s*::\s*(?:array|bind|complex|function|getline|string|string_view|sto\w+|to_string|unordered_map|"
+    r"vector)\b|\busing\s+namespace\s+std\b"
+)
 _SCOPES = re.compile(r"[{};)]|\b(?:namespace|struct|class|union|extern|warpSize)\b")
 _INCLUDES = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([a-z_]+)>", re.MULTILINE)
 
@@ -322,7 +327,7 @@ def _include(precompiled: Path, side: Side) -> list[str]:
 def choose_headers(source: str) -> PrecompiledHeaders:
     """Return the smallest sufficient set, so that names that the source does not include stay undeclared."""
     included = set(_INCLUDES.findall(source))
-    if included & set(_PRECOMPILED[PrecompiledHeaders.EVERYTHING]) - {
+    if _DECLARED_BY_ROCM.search(source) or included & set(_PRECOMPILED[PrecompiledHeaders.EVERYTHING]) - {
         "algorithm",
         "limits",
         "type_traits",

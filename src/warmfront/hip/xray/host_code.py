@@ -78,6 +78,15 @@ def needs_host_compilation(source: str) -> bool:
     )
 
 
+def host_functions(code: Sequence[Token]) -> Iterator[Sequence[Token]]:
+    """Yield the bodies of the functions at file scope that run on the host only. Templates are left out."""
+    for declaration in _declarations(code):
+        header = _header(declaration)
+        words = {token.text for token in header}
+        if not words & (_DEVICE | _SCOPES | {"__global__", "template"}):
+            yield declaration[len(header) :]
+
+
 def _has_other_sizes(code: Sequence[Token]) -> bool:
     """Return whether the source, kernels included, uses a type that has another size on the other side."""
     return any(

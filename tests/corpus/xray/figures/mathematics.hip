@@ -4,6 +4,7 @@
 #include <hip/hip_runtime.h>
 
 #include <algorithm>
+#include <cassert>
 #include <vector>
 
 __global__ void gelu(const float* x, float* y, int n) {
