@@ -6,6 +6,7 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from tests.support.databases import (
     bare_database,
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
+
+# An example may take any time on a busy machine.
+hypothesis_settings.register_profile("without deadline", deadline=None)
+hypothesis_settings.load_profile("without deadline")
 
 __all__ = [
     "bare_database",

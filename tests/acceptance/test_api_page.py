@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from typing import TYPE_CHECKING
 
 from tests.support.api_harness import ApiHarness, served
+from tests.support.dstack_services import SLEEPING
 from tests.support.services import ROOT, serving
 
 if TYPE_CHECKING:
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
 
 PAGE = (ROOT / "docs" / "api.md").read_text()
 LINES = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL))
+
+#: The submission that is cancelled must not end before, however slow the machine is.
+TO_CANCEL = "-d @request.json http://127.0.0.1:3000/api/amd/submit > taken.json"
+ENDLESS_REQUEST = {"problem": "relu", "solution_code": SLEEPING, "gpu_type": "MI300X", "dtype": "float32"}
 
 #: `--fail` is only for the test: a reader wants to see the body of an error.
 PREPARED = """
@@ -26,8 +32,11 @@ def test_every_line_of_the_page_works(tmp_path: Path) -> None:
     """Each curl line succeeds, and the last events of both streams are verdicts."""
     (tmp_path / "data").mkdir()
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    (tmp_path / "endless.json").write_text(json.dumps(ENDLESS_REQUEST))
+    assert LINES.count(TO_CANCEL) == 1
+    lines = LINES.replace(TO_CANCEL, TO_CANCEL.replace("request.json", "endless.json"))
     with serving(tmp_path / "data") as service:
-        script = PREPARED + LINES.replace("http://127.0.0.1:3000", service.url)
+        script = PREPARED + lines.replace("http://127.0.0.1:3000", service.url)
         done = subprocess.run(
             ["/bin/bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
         )

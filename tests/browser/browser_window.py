@@ -21,7 +21,7 @@ FLAGS = [
     "--disable-sync",
 ]
 #: Long enough for two loaded cores.
-TIMEOUT_MS = 30_000
+TIMEOUT_MS = 180_000
 DESKTOP: ViewportSize = {"width": 1280, "height": 860}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
