@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from warmfront.hip.builtins import PREFIX, headers_of, may_wait
 from warmfront.hip.source.assembly import ASSEMBLY, translate_assembly
 from warmfront.hip.source.assembly import HEADER as ASSEMBLY_HEADER
+from warmfront.hip.source.attributes import GNU_ATTRIBUTE, AttributeChecker
 from warmfront.hip.source.edits import Edit, LineIndex, RewriteError, TokenEditor
 from warmfront.hip.source.file_facts import file_facts, find_kernels
 from warmfront.hip.source.intrinsics import find_intrinsic, translate_intrinsic
@@ -59,7 +60,7 @@ _WAITING = (
 )
 _WAITING_LIBRARIES = frozenset({"cooperative_groups", "rocwmma", "hipcub", "rocprim"})
 #: The tokens that need translation in the body of a macro.
-_IN_MACROS = VECTOR_ATTRIBUTES | ASSEMBLY | {"<<<", "__shared__"}
+_IN_MACROS = VECTOR_ATTRIBUTES | ASSEMBLY | GNU_ATTRIBUTE | {"<<<", "__shared__"}
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,9 @@ def rewrite(source: str) -> Translation:
     launcher = "launch_plain" if plain else "launch"
     plans = _plan_loops(editors[0], tokens)
     two_forms = frozenset(plan.kernel.name for plan in plans)
-    launches = sum(_translate(editor, launcher, two_forms) for editor in editors)
+    attributes = AttributeChecker(tokens.code, tokens.directives, lines)
+    attributes.check_pragmas(tokens.directives)
+    launches = sum(_translate(editor, launcher, two_forms, attributes) for editor in editors)
     for plan in plans:
         editors[0].replace(plan.kernel.body.end, f"}} {write_loops(editors[0], plan)}")
     edits = sorted(edit for editor in editors for edit in editor.edits)
@@ -155,7 +158,7 @@ def _editors(tokens: Source, lines: LineIndex) -> Iterator[TokenEditor]:
     """Yield an editor for the code, then one for the body of each macro that needs translation."""
     yield TokenEditor(tokens.code, match_brackets(tokens.code, tokens.directives), lines)
     for directive in tokens.directives:
-        if directive.name == "define" and any(t.text in _IN_MACROS for t in directive.tokens):
+        if directive.name == "define" and _needs_translation(directive.tokens):
             parameters, body = split_macro(directive.tokens)
             brackets = match_brackets(body)
             # It is unknown where a macro is used. Shared memory is declared in kernels, so assume a
@@ -164,7 +167,15 @@ def _editors(tokens: Source, lines: LineIndex) -> Iterator[TokenEditor]:
             yield TokenEditor(body, inside, lines, parameters)
 
 
-def _translate(editor: TokenEditor, launcher: str, two_forms: frozenset[str]) -> int:
+def _needs_translation(tokens: Sequence[Token]) -> bool:
+    return any(token.text in _IN_MACROS for token in tokens) or any(
+        token.text == following.text == "[" for token, following in pairwise(tokens)
+    )
+
+
+def _translate(
+    editor: TokenEditor, launcher: str, two_forms: frozenset[str], attributes: AttributeChecker
+) -> int:
     """Translate all tokens of an editor in source order; return the number of launches."""
     launches = 0
     lockstep = find_assignments(editor)
@@ -176,6 +187,8 @@ def _translate(editor: TokenEditor, launcher: str, two_forms: frozenset[str]) ->
             launches += 1
         elif text in LAUNCHING_CALLS:
             drop_cast(editor, index)
+        elif text in GNU_ATTRIBUTE or (text == "[" and editor.text(index + 1) == "["):
+            attributes.translate(editor, index)
         elif text in {"extern", "__shared__"}:
             index = translate_shared(editor, index)
         elif text in VECTOR_ATTRIBUTES:
