@@ -53,12 +53,13 @@ class _Family(NamedTuple):
 
 _LANES, _ARITHMETIC = "hipcpu/builtins/lanes.h", "hipcpu/builtins/arithmetic.h"
 _SCHEDULING, _BUFFERS = "hipcpu/builtins/scheduling.h", "hipcpu/builtins/buffers.h"
-_MATRIX = "hipcpu/matrix.h"
+_MATRIX, _SPARSE_MATRIX = "hipcpu/matrix.h", "hipcpu/sparse_matrix.h"
 _CONVERSIONS = "hipcpu/builtins/conversions.h"
 _EXACT, _APPROXIMATE, _GPU_ONLY = Fidelity.EXACT, Fidelity.APPROXIMATE, Fidelity.GPU_ONLY
 #: Headers of names other than functions.
 _OTHER_NAMES = {"__amdgpu_buffer_rsrc_t": _BUFFERS, "address_space": "hipcpu/builtins/address_space.h"}
 _WITHOUT_WAITS = {_ARITHMETIC, _CONVERSIONS}
+_TRUNCATED = "sums are rounded after every product; the GPU truncates sums of several products"
 _ULP = "the GPU computes it to about one unit in the last place"
 
 _FAMILIES = (
@@ -94,11 +95,11 @@ _FAMILIES = (
     _Family("matrices", _APPROXIMATE, _MATRIX,
             "mfma_f32_{32x32x4,16x16x4,4x4x4,32x32x8,16x16x16}{f16,bf16_1k} "
             "mfma_f32_{16x16x8,32x32x4}_xf32 mfma_f32_{16x16x32,32x32x16}_{bf8,fp8}_{bf8,fp8}",
-            "sums are rounded after every product; the GPU truncates sums of several products"),
-    _Family("matrices", _GPU_ONLY, "",
-            "smfmac_f32_{16x16x32,32x32x16}_{f16,bf16} smfmac_i32_{16x16x64,32x32x32}_i8 "
-            "smfmac_f32_{16x16x64,32x32x32}_{bf8,fp8}_{bf8,fp8}",
-            "the CPU runtime does not have instructions for sparse matrices"),
+            _TRUNCATED),
+    _Family("matrices", _EXACT, _SPARSE_MATRIX, "smfmac_i32_{16x16x64,32x32x32}_i8"),
+    _Family("matrices", _APPROXIMATE, _SPARSE_MATRIX,
+            "smfmac_f32_{16x16x32,32x32x16}_{f16,bf16} smfmac_f32_{16x16x64,32x32x32}_{bf8,fp8}_{bf8,fp8}",
+            _TRUNCATED),
     _Family("conversions", _EXACT, _CONVERSIONS,
             "cvt_f32_{fp8,bf8} cvt_pk_f32_{fp8,bf8} cvt_pk_{fp8,bf8}_f32"),
     _Family("conversions", _APPROXIMATE, _CONVERSIONS,

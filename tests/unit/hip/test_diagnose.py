@@ -156,7 +156,6 @@ def test_reports_a_mistake_at_its_position_in_the_source(
 
 GPU_ONLY = {
     "message instruction": ("__builtin_amdgcn_s_sendmsg(1, n);", "state that only a GPU has"),
-    "sparse matrices": ("__builtin_amdgcn_smfmac_i32_16x16x64_i8(n, n, n, n, 0, 0);", "sparse matrices"),
     "texture": ("tex2D<float>(n, 1, 2);", "texture"),
     "graph": ("hipGraph_t graph; hipGraphCreate(&graph, 0);", "graph"),
     "library type": ("rocblas_handle handle;", "library"),

@@ -14,7 +14,7 @@ from warmfront.hip.xray.assembly import InstructionKind
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PROGRAM = Path(__file__).parents[3] / "corpus" / "programs" / "matrix_dense.hip"
+PROGRAMS = Path(__file__).parents[3] / "corpus" / "programs"
 
 
 @pytest.fixture(scope="module", name="harness")
@@ -22,14 +22,15 @@ def _harness() -> Iterator[XrayHarness]:
     yield from open_harness()
 
 
-def test_every_dense_form(harness: XrayHarness) -> None:
+@pytest.mark.parametrize(("program", "count"), [("matrix_dense", 32), ("matrix_sparse", 14)])
+def test_every_form(harness: XrayHarness, program: str, count: int) -> None:
     """Every form compiles for gfx942 to one matrix instruction."""
-    text = PROGRAM.read_text().partition("// main\n")[0]
-    forms = re.findall(r"^  X\((\w+), [a-z]\w+, \w+\)", text, re.MULTILINE)
+    text = (PROGRAMS / f"{program}.hip").read_text().partition("// main\n")[0]
+    forms = re.findall(r"^  X\((\w+), [a-z]\w+", text, re.MULTILINE)
     report = harness.xray(text)
     assert report.failure is None, report.failure.message
     found = {
         kernel.name.partition("<")[0]: kernel.mix.count(InstructionKind.MFMA) for kernel in report.kernels
     }
     assert found == dict.fromkeys(forms, 1)
-    assert len(found) == 32
+    assert len(found) == count
