@@ -46,7 +46,7 @@ def decode(kind: str, raw: NDArray[np.uint8]) -> NDArray[np.float64]:
     return np.array([_decode_8_bits(kind, int(code)) for code in raw])
 
 
-def _encode(kind: str, values: NDArray[np.float64]) -> bytes:
+def encode(kind: str, values: NDArray[np.float64]) -> bytes:
     """Return the stored form of small integers."""
     if kind in {"f32", "xf32"}:
         return values.astype(np.float32).tobytes()
@@ -65,7 +65,7 @@ def _encode(kind: str, values: NDArray[np.float64]) -> bytes:
 
 def encode_small(kind: str, rng: np.random.Generator, count: int) -> bytes:
     """Return the stored form of random small integers."""
-    return _encode(kind, rng.choice(_SMALL, count))
+    return encode(kind, rng.choice(_SMALL, count))
 
 
 def _decode_8_bits(kind: str, code: int) -> float:

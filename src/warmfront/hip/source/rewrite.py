@@ -10,7 +10,7 @@ from dataclasses import field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from warmfront.hip.builtins import PREFIX, headers_of, may_wait
+from warmfront.hip.builtins import GFX942, GFX950, PREFIX, headers_of, may_wait
 from warmfront.hip.source.assembly import ASSEMBLY, translate_assembly
 from warmfront.hip.source.assembly import HEADER as ASSEMBLY_HEADER
 from warmfront.hip.source.attributes import GNU_ATTRIBUTE, AttributeChecker
@@ -73,16 +73,18 @@ class Translation:
     assembly: tuple[int, ...] = ()  #: the lines with an asm statement
     main_line: int | None = None  #: the line that defines `main`
     headers: tuple[str, ...] = ()  #: of the runtime, to be included before the text
+    arch: str = GFX942  #: the GPU's architecture, which determines the meaning of some builtins
     edits: tuple[Edit, ...] = field(default=(), repr=False)  #: in source order
 
     @property
     def includes(self) -> str:
         """The directives that include `headers`."""
-        return "".join(f"#include <{header}>\n" for header in self.headers)
+        target = "#define HIPCPU_GFX950 1\n" if self.arch == GFX950 else ""
+        return target + "".join(f"#include <{header}>\n" for header in self.headers)
 
 
-def rewrite(source: str) -> Translation:
-    """Translate one file of HIP.
+def rewrite(source: str, arch: str = GFX942) -> Translation:
+    """Translate one file of HIP for a GPU with architecture `arch`.
 
     Raises:
         RewriteError: the file has a launch or a declaration that cannot be translated.
@@ -111,15 +113,16 @@ def rewrite(source: str) -> Translation:
         plain=plain,
         assembly=tuple(sorted(lines.position(t.start)[0] for t in all_tokens if t.text in ASSEMBLY)),
         main_line=lines.position(main.start)[0] if main else None,
-        headers=tuple(_headers(all_tokens)),
+        headers=tuple(_headers(all_tokens, arch)),
+        arch=arch,
         edits=tuple(edits),
     )
 
 
-def _headers(tokens: Sequence[Token]) -> list[str]:
+def _headers(tokens: Sequence[Token], arch: str) -> list[str]:
     """Return the headers of the runtime that define the builtins and the assembly of a source."""
     labels = (find_intrinsic(token.text) for token in tokens if token.kind is TokenKind.STRING)
-    headers = {*headers_of(token.text for token in tokens), *(label[1] for label in labels if label)}
+    headers = {*headers_of((token.text for token in tokens), arch), *(label[1] for label in labels if label)}
     return sorted(headers | {ASSEMBLY_HEADER for token in tokens if token.text in ASSEMBLY})
 
 

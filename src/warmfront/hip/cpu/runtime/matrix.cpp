@@ -195,7 +195,15 @@ constexpr Entry entry(const char* name) {
 constexpr Entry kForms[] = {
 #define HIPCPU_FORM(name, A, C, rows, columns, depth, blocks, a, b) \
   entry<Shape<rows, columns, depth, blocks, MatrixType::k##a, MatrixType::k##b>>("__builtin_amdgcn_mfma_" #name),
-    HIPCPU_DENSE_FORMS(HIPCPU_FORM)
+    HIPCPU_DENSE_FORMS(HIPCPU_FORM) HIPCPU_GFX942_FORMS(HIPCPU_FORM) HIPCPU_GFX950_FORMS(HIPCPU_FORM)
+#undef HIPCPU_FORM
+};
+
+constexpr Entry kOcpForms[] = {
+#define HIPCPU_FORM(name, A, C, rows, columns, depth, blocks, a, b)                                    \
+  entry<Shape<rows, columns, depth, blocks, ocp_type(MatrixType::k##a), ocp_type(MatrixType::k##b)>>( \
+      "__builtin_amdgcn_mfma_" #name),
+    HIPCPU_DENSE_FORMS(HIPCPU_FORM) HIPCPU_GFX942_FORMS(HIPCPU_FORM) HIPCPU_GFX950_FORMS(HIPCPU_FORM)
 #undef HIPCPU_FORM
 };
 
@@ -241,8 +249,8 @@ void check_lanes(const char* name, int line, uint64_t lanes) {
 
 }  // namespace hipcpu
 
-extern "C" void hipcpu_multiply(hipcpu::MatrixForm form, const hipcpu::MatrixCall* call, uint64_t lanes) {
-  const hipcpu::Entry& entry = hipcpu::kForms[static_cast<size_t>(form)];
+extern "C" void hipcpu_multiply(hipcpu::MatrixForm form, const hipcpu::MatrixCall* call, bool ocp, uint64_t lanes) {
+  const hipcpu::Entry& entry = (ocp ? hipcpu::kOcpForms : hipcpu::kForms)[static_cast<size_t>(form)];
   hipcpu::check(entry, *call, lanes);
   entry.multiply(*call);
 }

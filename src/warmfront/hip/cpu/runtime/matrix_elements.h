@@ -64,6 +64,16 @@ template <>
 struct Element<MatrixType::kFp8> : Fp8Element<hipshared::Fp8Format::kE4m3Fnuz> {};
 template <>
 struct Element<MatrixType::kBf8> : Fp8Element<hipshared::Fp8Format::kE5m2Fnuz> {};
+template <>
+struct Element<MatrixType::kOcpFp8> : Fp8Element<hipshared::Fp8Format::kE4m3> {};
+template <>
+struct Element<MatrixType::kOcpBf8> : Fp8Element<hipshared::Fp8Format::kE5m2> {};
+
+// The elements of a form on gfx950.
+constexpr MatrixType ocp_type(MatrixType type) {
+  if (type == MatrixType::kFp8) return MatrixType::kOcpFp8;
+  return type == MatrixType::kBf8 ? MatrixType::kOcpBf8 : type;
+}
 
 // The rows of an M x N result with 32-bit items. Lane % N is the column; a group of 64 / (lanes per row) lanes shares rows.
 template <int M>

@@ -84,6 +84,14 @@ constexpr Entry kForms[] = {
 #undef HIPCPU_FORM
 };
 
+constexpr Entry kOcpForms[] = {
+#define HIPCPU_FORM(name, A, B, C, rows, depth, a, b)                                     \
+  entry<SparseShape<rows, depth, ocp_type(MatrixType::k##a), ocp_type(MatrixType::k##b)>>( \
+      "__builtin_amdgcn_smfmac_" #name),
+    HIPCPU_SPARSE_FORMS(HIPCPU_FORM)
+#undef HIPCPU_FORM
+};
+
 void check(const Entry& form, const MatrixCall& call, uint64_t lanes) {
   check_lanes(form.name, call.line, lanes);
   Text why;
@@ -101,8 +109,8 @@ void check(const Entry& form, const MatrixCall& call, uint64_t lanes) {
 
 }  // namespace hipcpu
 
-extern "C" void hipcpu_multiply_sparse(hipcpu::SparseForm form, const hipcpu::MatrixCall* call, uint64_t lanes) {
-  const hipcpu::Entry& entry = hipcpu::kForms[static_cast<size_t>(form)];
+extern "C" void hipcpu_multiply_sparse(hipcpu::SparseForm form, const hipcpu::MatrixCall* call, bool ocp, uint64_t lanes) {
+  const hipcpu::Entry& entry = (ocp ? hipcpu::kOcpForms : hipcpu::kForms)[static_cast<size_t>(form)];
   hipcpu::check(entry, *call, lanes);
   entry.multiply(*call);
 }

@@ -15,10 +15,11 @@ namespace hipcpu {
 
 // The operands of a wave, lane after lane; the results replace C.
 struct alignas(64) MatrixOperands {
-  unsigned char a[kWaveSize * 8];
-  unsigned char b[kWaveSize * 16];
+  unsigned char a[kWaveSize * 32];
+  unsigned char b[kWaveSize * 32];
   unsigned char c[kWaveSize * 128];
-  uint32_t index[kWaveSize];  // which elements of a sparse A are stored
+  uint32_t index[kWaveSize];               // which elements of a sparse A are stored
+  uint32_t scale_a[kWaveSize], scale_b[kWaveSize];
 };
 
 // The immediate operands of an instruction, and where it is.
@@ -32,7 +33,8 @@ struct MatrixCall {
 extern "C" {
 extern __thread hipcpu::MatrixOperands hipcpu_matrix;
 // Multiplies the operands that `lanes` have written. It is a fault if they are not all lanes of a wave.
-void hipcpu_multiply(hipcpu::MatrixForm form, const hipcpu::MatrixCall* call, uint64_t lanes);
+// If `ocp`, "fp8" and "bf8" are the formats of OCP, as on gfx950.
+void hipcpu_multiply(hipcpu::MatrixForm form, const hipcpu::MatrixCall* call, bool ocp, uint64_t lanes);
 }
 
 namespace hipcpu {
@@ -46,8 +48,14 @@ namespace hipcpu {
 #define HIPCPU_MULTIPLY static inline __attribute__((always_inline))
 #endif
 
+#ifdef HIPCPU_GFX950
+constexpr bool kHasOcpFp8 = true;
+#else
+constexpr bool kHasOcpFp8 = false;
+#endif
+
 // The kind of a wave operation: no other has the highest bit set. The forms of each table have their own numbers.
-constexpr uint32_t kMatrixKind = 1u << 7, kSparseKind = kMatrixKind | 1u << 6;
+constexpr uint32_t kMatrixKind = 1u << 7, kSparseKind = kMatrixKind + 64, kScaledKind = kMatrixKind + 96;
 
 // Writes the operands of this lane.
 HIPCPU_MULTIPLY void write_operands(const void* a, size_t a_bytes, const void* b, size_t b_bytes, const void* c,
@@ -79,9 +87,11 @@ HIPCPU_MULTIPLY void read_results(void* d, size_t bytes) {
     hipcpu::write_operands(&a, sizeof a, &b, sizeof b, &c, sizeof c);                                               \
     const uint64_t lanes = hipcpu::meet_for_matrix(hipcpu::kMatrixKind + static_cast<uint32_t>(kForm), line);       \
     const hipcpu::MatrixCall call{cbsz, abid, blgp, line};                                                          \
-    if (lanes != 0) hipcpu_multiply(kForm, &call, lanes);                                                           \
+    if (lanes != 0) hipcpu_multiply(kForm, &call, hipcpu::kHasOcpFp8, lanes);                                       \
     hipcpu::read_results(&c, sizeof c);                                                                             \
     return c;                                                                                                       \
   }
 HIPCPU_DENSE_FORMS(HIPCPU_DENSE)
-#undef HIPCPU_DENSE
+#ifndef HIPCPU_GFX950
+HIPCPU_GFX942_FORMS(HIPCPU_DENSE)
+#endif

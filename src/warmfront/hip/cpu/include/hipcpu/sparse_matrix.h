@@ -8,7 +8,6 @@
 
 namespace hipcpu {
 
-using Float16x8 = ext_vector<_Float16, 8>;
 using Int16x8 = ext_vector<int16_t, 8>;
 using Int32x2 = ext_vector<int, 2>;
 
@@ -42,7 +41,7 @@ enum class SparseForm : uint8_t {
 }  // namespace hipcpu
 
 // Multiplies the operands that `lanes` have written. It is a fault if they are not all lanes of a wave.
-extern "C" void hipcpu_multiply_sparse(hipcpu::SparseForm form, const hipcpu::MatrixCall* call, uint64_t lanes);
+extern "C" void hipcpu_multiply_sparse(hipcpu::SparseForm form, const hipcpu::MatrixCall* call, bool ocp, uint64_t lanes);
 
 namespace hipcpu {
 
@@ -60,7 +59,7 @@ HIPCPU_MULTIPLY void write_index(int index) {
     hipcpu::write_index(index);                                                                                     \
     const uint64_t lanes = hipcpu::meet_for_matrix(hipcpu::kSparseKind + static_cast<uint32_t>(kForm), line);       \
     const hipcpu::MatrixCall call{cbsz, abid, 0, line};                                                             \
-    if (lanes != 0) hipcpu_multiply_sparse(kForm, &call, lanes);                                                    \
+    if (lanes != 0) hipcpu_multiply_sparse(kForm, &call, hipcpu::kHasOcpFp8, lanes);                                \
     hipcpu::read_results(&c, sizeof c);                                                                             \
     return c;                                                                                                       \
   }
