@@ -60,7 +60,7 @@ _WAITING = (
 )
 _WAITING_LIBRARIES = frozenset({"cooperative_groups", "rocwmma", "hipcub", "rocprim"})
 #: The tokens that need translation in the body of a macro.
-_IN_MACROS = VECTOR_ATTRIBUTES | ASSEMBLY | GNU_ATTRIBUTE | {"<<<", "__shared__"}
+_IN_MACROS = VECTOR_ATTRIBUTES | ASSEMBLY | GNU_ATTRIBUTE | {"<<<", "__shared__", "static_assert"}
 
 
 @dataclass(frozen=True)
@@ -188,8 +188,8 @@ def _translate(
         if text == "<<<" and editor.text(index - 1) != "operator":
             translate_launch(editor, index, launcher, two_forms)
             launches += 1
-        elif text in LAUNCHING_CALLS:
-            drop_cast(editor, index)
+        elif text in LAUNCHING_CALLS or text == "static_assert":
+            (_defer_assertion if text == "static_assert" else drop_cast)(editor, index)
         elif text in GNU_ATTRIBUTE or (text == "[" and editor.text(index + 1) == "["):
             attributes.translate(editor, index)
         elif text in {"extern", "__shared__"}:
@@ -204,6 +204,15 @@ def _translate(
             decay(editor, index)
         index += 1
     return launches
+
+
+def _defer_assertion(editor: TokenEditor, index: int) -> None:
+    """Rewrite `static_assert(false)` so that g++ before version 13 evaluates it only for an instance.
+
+    Clang accepts it in a branch of a template that is never used. A lambda depends on the template.
+    """
+    if editor.text(index + 2) in {"0", "false"} and editor.text(index + 3) in {",", ")"}:
+        editor.replace(index + 2, "[] { return false; }()")
 
 
 def _find_main(code: TokenEditor) -> Token | None:
