@@ -470,9 +470,21 @@ def test_make_serve_installs_what_the_provider_needs(
 
 
 def test_compose_file_uses_the_tested_dstack_version() -> None:
-    """The server's version equals that of the installed client, and its digest has to be given."""
-    image = _compose()["services"]["dstack"]["image"]
-    assert image.startswith(f"dstackai/dstack:{importlib.metadata.version('dstack')}@${{DSTACK_DIGEST:?")
+    """The server's version equals that of the installed client. Only who uses it has to give its digest.
+
+    Compose demands a variable with `:?` even if the profile that uses it is not active, as with dstack Sky.
+    """
+    server = _compose()["services"]["dstack"]
+    image = f"dstackai/dstack:{importlib.metadata.version('dstack')}"
+    assert server["image"] == f"{image}@${{DSTACK_DIGEST:-set-DSTACK_DIGEST-in-.env}}"
+    assert "DSTACK_DIGEST:?" not in (DEPLOY / "compose.yaml").read_text()
+
+
+def test_compose_file_does_not_replace_a_missing_server_configuration_by_a_directory() -> None:
+    """Docker would create a directory with its name, which dstack cannot read."""
+    [configured, _] = _compose()["services"]["dstack"]["volumes"]
+    assert configured["target"] == "/root/.dstack/server/config.yml"
+    assert configured["bind"]["create_host_path"] is False
 
 
 def _compose() -> dict[str, Any]:
