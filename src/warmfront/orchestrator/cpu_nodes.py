@@ -29,7 +29,8 @@ class CpuNodeRouting:
         """Return whether a CPU node judges submissions to this endpoint for this GPU type."""
         if not self._has_cpu_nodes or endpoint != Endpoint.CHECKER:
             return False
-        return gpus.get(gpu).arch == self._arch
+        known = gpus.by_name(gpu)
+        return known is not None and known.arch == self._arch
 
     def vm_type(self, endpoint: str, gpu: str) -> str:
         """Return the GPU type of the VM that such a submission waits for, or `CPU_NODE`."""

@@ -283,6 +283,15 @@ def test_errors_are_json_with_json_output(
     assert json.loads(capsys.readouterr().out)["code"] == "SERVER_UNREACHABLE"
 
 
+def test_the_cost_of_a_cpu_node_is_real(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its results are simulated, so the view must not call its cost simulated, too."""
+    stub.events[2]["gpu"] = "CPU"
+    assert submit() == 0
+    shown = capsys.readouterr().out
+    assert "new VM vm_1 (CPU node, simulated)" in shown
+    assert ", cost $0.0331" in shown
+
+
 def test_costs_are_shown_as_bars() -> None:
     """The largest amount has the full bar, half of it half the bar, and a cent is still visible."""
     costs = {
