@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _KIB = 1024
 
+#: What stands for the GPU type of a CPU node, a VM without a GPU that judges checks on the CPU runtime.
+CPU_NODE = "CPU"
 #: Compute partition modes: how many devices a card of eight compute dies (XCDs) becomes. Source: "GPU
 #: partitioning" in AMD SMI's documentation and `amdsmi_accelerator_partition_profile_t`.
 _DEVICES_PER_CARD = {"SPX": 1, "DPX": 2, "QPX": 4, "CPX": 8}

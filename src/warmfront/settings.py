@@ -203,6 +203,26 @@ class Settings:
     fleet_idle_s: int = 600
     #: AMD_FLEET_DRY_RUN: `warmfront fleet create` stops after the plan.
     fleet_dry_run: bool = False
+    #: AMD_CPU_FLEET_NAME: the fleet of CPU nodes, which judge checks; empty: VMs with a GPU judge them.
+    cpu_fleet_name: str | None = None
+    #: AMD_CPU_FLEET_MAX_NODES: maximum number of CPU nodes; they do not count as VMs with a GPU.
+    cpu_max_nodes: int = 1
+    #: AMD_CPU_BACKEND: dstack's names for the clouds of CPU nodes; empty: AMD_BACKEND.
+    cpu_backend: str | None = None
+    #: AMD_CPU_CORES: the least number of CPUs of a CPU node.
+    cpu_cores: int = 4
+    #: AMD_CPU_MEMORY: the least memory of a CPU node.
+    cpu_memory: str = "8GB"
+    #: AMD_CPU_DISK: the least disk space of a CPU node, which must hold the image.
+    cpu_disk: str = "50GB"
+    #: AMD_CPU_IMAGE: the image of CPU nodes; empty: WARMFRONT_WORKER_IMAGE.
+    cpu_image: str | None = None
+    #: AMD_CPU_SLOTS: how many checks a CPU node judges at once.
+    cpu_slots: int = 1
+    #: AMD_CPU_HOURLY_RATE: dollars per hour of a CPU node.
+    cpu_rate_usd_per_h: Decimal = Decimal("0.10")
+    #: AMD_CPU_IDLE_TIMEOUT: seconds that an idle CPU node is kept.
+    cpu_idle_timeout_s: float = 600.0
     #: AMD_GPU_TYPE: the GPU types that submissions may request and VMs may have, separated by commas.
     gpu_type: str = "MI300X"
     #: AMD_GPU_MEMORY: the GPU's memory, for a fleet with one GPU type.
@@ -252,6 +272,12 @@ class Settings:
         return tuple(name.strip() for name in self.backend.split(","))
 
     @property
+    def all_backends(self) -> tuple[str, ...]:
+        """The clouds that VMs with a GPU or CPU nodes may come from."""
+        cpu_backends = self.of_cpu_fleet().backends if self.has_cpu_nodes else ()
+        return (*self.backends, *(name for name in cpu_backends if name not in self.backends))
+
+    @property
     def regions(self) -> tuple[str, ...]:
         """The regions that VMs may be in; none: all."""
         return tuple(name.strip() for name in self.region.split(",") if name.strip())
@@ -270,6 +296,8 @@ class Settings:
             BadSetting: There is neither a setting nor a list price.
         """
         set_rates = {"MI300X": self.rate_usd_per_h, "MI325X": self.mi325x_rate_usd_per_h}
+        if gpu == gpus.CPU_NODE:
+            return self.cpu_rate_usd_per_h
         known = gpus.by_name(gpu)
         if known is not None and known.card:
             return self.gpu_rate_usd_per_h(known.card) / known.devices_per_card
@@ -288,6 +316,36 @@ class Settings:
         """
         rate = self.gpu_count_rates.get(gpu_count) if gpu == self.default_gpu else None
         return self.gpu_rate_usd_per_h(gpu) * gpu_count if rate is None else rate
+
+    @property
+    def has_cpu_nodes(self) -> bool:
+        """Whether there is a fleet of CPU nodes, which judges checks."""
+        return self.provider == "dstack" and self.cpu_fleet_name is not None
+
+    def idle_timeout_of(self, gpu: str) -> float:
+        """Return how many seconds an idle VM with this GPU type, or an idle CPU node, is kept."""
+        return self.cpu_idle_timeout_s if gpu == gpus.CPU_NODE else self.idle_timeout_s
+
+    @property
+    def is_of_cpu_fleet(self) -> bool:
+        """Whether `of_cpu_fleet` returned these settings."""
+        return self.gpu_type == gpus.CPU_NODE
+
+    def of_cpu_fleet(self) -> Settings:
+        """Return the settings with the fleet of CPU nodes in place of the fleet of VMs with a GPU."""
+        return replace(
+            self,
+            fleet_name=self.cpu_fleet_name or self.fleet_name,
+            fleet_max_nodes=self.cpu_max_nodes,
+            backend=self.cpu_backend or self.backend,
+            region="" if self.cpu_backend else self.region,
+            gpu_type=gpus.CPU_NODE,
+            gpu_counts=(1,),
+            spot_policy="on-demand",
+            minimum_reservation_s=0,
+            worker_image=self.cpu_image or self.worker_image,
+            worker_toolchain="cpu",
+        )
 
     def judge_environ(self) -> dict[str, str]:
         """Return the variables from which `load` restores the settings of a judge, and no others."""
@@ -327,7 +385,23 @@ def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(
             f"{', '.join(settings.gpu_types)}.",
             hint="Add it to AMD_GPU_TYPE, or change AMD_DEFAULT_GPU.",
         )
+    _check_cpu_fleet(settings)
     return settings
+
+
+def _check_cpu_fleet(settings: Settings) -> None:
+    """Raise `BadSetting` if the fleet of CPU nodes cannot be used with the other settings."""
+    name = settings.cpu_fleet_name
+    if name is not None and name == settings.fleet_name:
+        raise BadSetting(
+            f"AMD_CPU_FLEET_NAME is {name!r}, which is also the value of AMD_FLEET_NAME.",
+            hint="Set it to the name of another fleet, or unset it.",
+        )
+    if settings.has_cpu_nodes and settings.dstack_mode != "pool":
+        raise BadSetting(
+            f"AMD_CPU_FLEET_NAME is {name!r}, but CPU nodes require WARMFRONT_DSTACK_MODE=pool.",
+            hint="Set WARMFRONT_DSTACK_MODE to pool, or unset AMD_CPU_FLEET_NAME.",
+        )
 
 
 def with_options(settings: Settings, options: Mapping[str, tuple[str, str | None]]) -> Settings:
@@ -542,6 +616,32 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         "a duration from 0s to 1d, such as 90s, 10m or 2h",
     ),
     "fleet_dry_run": ("AMD_FLEET_DRY_RUN", values.boolean, "true or false"),
+    "cpu_fleet_name": (
+        "AMD_CPU_FLEET_NAME",
+        values.matching(r"[a-z][a-z0-9-]{1,40}"),
+        "2 to 41 lower-case letters, digits and -, starting with a letter",
+    ),
+    "cpu_max_nodes": (
+        "AMD_CPU_FLEET_MAX_NODES",
+        values.nodes,
+        f"a whole number from 1 to {values.MAX_NODES}",
+    ),
+    "cpu_backend": (
+        "AMD_CPU_BACKEND",
+        values.matching(r"[a-z][a-z0-9-]{1,30}( *, *[a-z][a-z0-9-]{1,30})*"),
+        "dstack backends such as digitalocean or amddevcloud,digitalocean",
+    ),
+    "cpu_cores": ("AMD_CPU_CORES", values.count, "a whole number from 1"),
+    "cpu_memory": ("AMD_CPU_MEMORY", values.matching(r"[1-9]\d{0,3}GB"), "a memory size in GB, such as 8GB"),
+    "cpu_disk": ("AMD_CPU_DISK", values.matching(r"[1-9]\d{0,4}GB"), "a disk size in GB, such as 50GB"),
+    "cpu_image": (
+        "AMD_CPU_IMAGE",
+        values.image,
+        "an image with a digest, name:tag@sha256:..., or with a tag that is not latest",
+    ),
+    "cpu_slots": ("AMD_CPU_SLOTS", values.count, "a whole number from 1"),
+    "cpu_rate_usd_per_h": ("AMD_CPU_HOURLY_RATE", values.dollars, _DOLLARS),
+    "cpu_idle_timeout_s": ("AMD_CPU_IDLE_TIMEOUT", values.positive, _SECONDS),
     "gpu_type": (
         "AMD_GPU_TYPE",
         values.matching(r"[A-Za-z0-9_-]+( *, *[A-Za-z0-9_-]+)*"),

@@ -177,7 +177,9 @@ class ApiHarness:
         self.database = MemoryDatabase()
         self.bus = EventBus()
         self.store: Any = Store(self.database, self.bus)
-        self.provider: Any = FakeProvider(clock=self.clock)
+        self.provider: Any = FakeProvider(
+            clock=self.clock, max_cpu_nodes=settings.cpu_max_nodes if settings.has_cpu_nodes else 0
+        )
         self.listeners = FakeListeners(self.provider, clock=self.clock)
         numbers = itertools.count(1)
         self.log = EventLog(self.store, self.bus)

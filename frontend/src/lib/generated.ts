@@ -215,10 +215,26 @@ export interface CostsResponse {
   by_meter: MeterCost[];
   by_day: DailyCost[];
   today: TodaysBudget;
+  /** What CPU nodes save; null if there were none. */
+  cpu_nodes: CpuNodeCosts | null;
   /** The latest reconciliation; null before the first. */
   audit: BillingReconciliationResponse | null;
   /** Based on full days in the ledger; null with fewer than three. */
   forecast: ForecastResponse | null;
+}
+
+/** What CPU nodes cost, and what the same time on VMs with a GPU would have cost. */
+export interface CpuNodeCosts {
+  /** How long CPU nodes were billed: booting, judging and idle. */
+  seconds: number;
+  /** According to the ledger. */
+  cost_usd: number;
+  /** The default GPU type, which the comparison uses. */
+  gpu_type: string;
+  /** `seconds` at today's hourly rate of a VM with that GPU type. */
+  gpu_usd: number;
+  /** `gpu_usd` minus `cost_usd`. */
+  saved_usd: number;
 }
 
 /** The credits now and over the last days. */

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from warmfront.value_class import dataclass
+from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -50,7 +51,7 @@ class Orchestrator(Protocol):
     async def run_xray(self, user: str, make_xray: Callable[[], Awaitable[T]]) -> T:
         """Make an X-ray without a submission when it is this user's turn. It can be cancelled."""
 
-    def quote(self, gpu: str, owner: str) -> Quote:
+    def quote(self, gpu: str, owner: str, endpoint: str = Endpoint.SUBMIT) -> Quote:
         """Return the expected wait and cost of a submission that this owner sends now."""
 
     def pool(self) -> list[VMInstance]:

@@ -99,6 +99,11 @@ def total_of_vm(conn: Connection, vm_id: str) -> Decimal:
     return _dollars(conn, _OF_VM, vm_id)
 
 
+def total_of_gpu(conn: Connection, gpu: str) -> Decimal:
+    """Return the cost of all VMs with this GPU type, or of all CPU nodes."""
+    return _dollars(conn, _OF_GPU, gpu)
+
+
 def of_submission(conn: Connection, submission_id: str) -> Decimal:
     """Return the charge of a submission: its attempts, and the boot that its quote included."""
     return _dollars(conn, _OF_SUBMISSION, submission_id)
@@ -120,6 +125,7 @@ def total_since(conn: Connection, since: float) -> Decimal:
 
 
 _OF_VM = _SUM.where(_T.vm_id == bindparam("of"))
+_OF_GPU = _SUM.where(_T.vm_id.in_(select(schema.vms.c.id).where(schema.vms.c.gpu == bindparam("of"))))
 _OF_SUBMISSION = _SUM.where(_T.submission_id == bindparam("of"))
 _OF_OWNER = _SUM.where(_T.owner == bindparam("of"), _T.started_at >= bindparam("since"))
 _MEMBERS = select(schema.api_keys.c.user_name).where(schema.api_keys.c.team == bindparam("of"))

@@ -233,9 +233,12 @@ class Store:
         *,
         vm: VMInstance,
         entries: Sequence[LedgerEntry],
+        outcome: AttemptOutcome = AttemptOutcome.LOST,
     ) -> None:
         """Return an attempt's submission to the queue, and store the VM's new state."""
-        await self.database.write(attempt_queries.lose_attempt, attempt, now, reason, vm=vm, entries=entries)
+        await self.database.write(
+            attempt_queries.lose_attempt, attempt, now, reason, vm=vm, entries=entries, outcome=outcome
+        )
         self._notify()
 
     async def lose_orphan(self, attempt_id: str, now: float, reason: str) -> None:

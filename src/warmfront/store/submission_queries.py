@@ -216,7 +216,7 @@ def arrivals(conn: Connection, latest: int) -> list[Arrival]:
 
 
 _ARRIVALS = (
-    select(_T.created_at, _T.owner, _T.gpu)
+    select(_T.created_at, _T.owner, _T.gpu, _T.endpoint)
     .where(_T.attempts > 0)
     .order_by(_T.created_at.desc(), _T.id.desc())
     .limit(bindparam("latest"))

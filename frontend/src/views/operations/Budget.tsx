@@ -7,7 +7,7 @@ import { useQuery } from "../../lib/hooks";
 import type { Meter, OperationsResponse } from "../../lib/generated";
 import { ForecastText, RateForecasts } from "./Forecast";
 import { Legend } from "./Legend";
-import { burnRate, dailyCosts, daysText, METER_NAMES, runOutOf, type BurnRate } from "./calculations";
+import { burnRate, cpuNodesText, dailyCosts, daysText, METER_NAMES, runOutOf, type BurnRate } from "./calculations";
 
 /** Work is at the bottom of the bars, where days are easiest to compare. */
 const STACK: readonly Meter[] = ["WORK", "PROVISIONING", "IDLE"];
@@ -18,7 +18,8 @@ const FORECAST_REFRESH_MS = 15 * 60_000;
 export function Budget({ data }: { data: OperationsResponse }): React.JSX.Element {
   const { money, costs_by_day: days } = data;
   const now = Date.parse(data.now);
-  const forecast = useQuery("forecast", costs, FORECAST_REFRESH_MS).data?.forecast ?? null;
+  const report = useQuery("forecast", costs, FORECAST_REFRESH_MS).data;
+  const forecast = report?.forecast ?? null;
   const rate = burnRate(days, money.remaining_usd, now);
   const points = money.burn_down.map(({ time, remaining_usd }) => ({ at: Date.parse(time), usd: remaining_usd }));
   // If nothing has been spent there is only one point; add a second, from the day before, to draw a line.
@@ -43,6 +44,7 @@ export function Budget({ data }: { data: OperationsResponse }): React.JSX.Elemen
         ) : (
           <DayBars bars={dailyCosts(days, now)} meters={STACK} names={METER_NAMES} />
         )}
+        {report?.cpu_nodes && <p className="no-gap">{cpuNodesText(report.cpu_nodes)}</p>}
       </section>
     </>
   );

@@ -40,7 +40,7 @@ async def get_quote(
     gpu = validate_gpu(service.settings, gpu_type)
     quote, refusal = _NO_VM, None
     if endpoint is not Endpoint.XRAY:  # an X-ray needs no VM
-        quote = service.orchestrator.quote(gpu, caller.user)
+        quote = service.orchestrator.quote(gpu, caller.user, endpoint)
         refusal = await _exceeded_cap(service, caller, quote.cost_usd) or quote.shortage
     return QuoteResponse(
         now=service.clock.now(),
