@@ -72,7 +72,7 @@ bench: ## Measure every figure that the documentation quotes
 	@PYTHON=$(PYTHON) scripts/setup dev
 	@PYTHON=$(PYTHON) scripts/setup dstack
 	@PYTHON=$(PYTHON) scripts/page build
-	@set -e; for script in verdict repeatability forgery gpu stub compile kernels mfma sandbox startup xray decisions replay keepwarm service modules streams page dstack fleet; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
+	@set -e; for script in verdict repeatability forgery gpu stub compile kernels mfma sandbox startup xray decisions replay keepwarm service standby modules streams page dstack fleet; do echo "== $$script"; $(BIN)/python -m bench.$$script; done
 
 lock: ## Update every pinned dependency, with hashes
 	@set -e; lock() { uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
