@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 import pytest
+from prometheus_client.parser import text_string_to_metric_families as parse_metrics
 
 from tests.support.services import EXAMPLE, PROMPT_S, Service, statuses
 from tests.support.standby_pair import kill_with_submissions, standby_pair
@@ -53,6 +54,7 @@ def test_a_standby_answers_reads_and_takes_over(tmp_path: Path, postgres: Postgr
         assert int(rejected.headers["Retry-After"]) > 0
         ready = httpx.get(f"{pair.standby.url}/ready", timeout=PROMPT_S)
         assert (ready.status_code, ready.json()["status"]) == (503, "not ready")
+        assert [_active_metric(service) for service in (pair.active, pair.standby)] == [1.0, 0.0]
 
         takeover = kill_with_submissions(pair, 2)
         assert {events[-1].status for events in takeover.events.values()} == {"CHECKED"}
@@ -62,6 +64,13 @@ def test_a_standby_answers_reads_and_takes_over(tmp_path: Path, postgres: Postgr
         pair.active.start()  # the killed service is the standby of the other one now
         assert pair.state_of(pair.active) == "standby"
         assert pair.active.get("submissions")["items"]
+
+
+def _active_metric(service: Service) -> float:
+    """Return what Prometheus reads about a service."""
+    text = httpx.get(f"{service.url}/metrics", timeout=PROMPT_S).text
+    samples = {sample.name: sample.value for family in parse_metrics(text) for sample in family.samples}
+    return samples["warmfront_active"]
 
 
 def test_a_superseded_service_exits_and_ends_no_vm(tmp_path: Path, postgres: PostgresServer) -> None:
