@@ -33,6 +33,9 @@
         ├── ToolchainFailed
         ├── GpuFailed               the GPU of a machine does not work: not the submission's fault
         ├── StoreUnavailable        HTTP 503
+        │   └── StoreLocked         another service has locked the database
+        ├── OnStandby               HTTP 503; another service is active
+        ├── Superseded              HTTP 503; another service has taken over
         ├── ServerUnreachable
         ├── ProviderError
         ├── NoVM
@@ -281,6 +284,22 @@ class StoreUnavailable(InfrastructureError):
     """The database is unavailable."""
 
     code = "STORE_UNAVAILABLE"
+
+
+class StoreLocked(StoreUnavailable):
+    """Another service has locked the database."""
+
+
+class OnStandby(InfrastructureError):
+    """This service is on standby: it can be read from, but another service accepts requests for changes."""
+
+    code = "ON_STANDBY"
+
+
+class Superseded(InfrastructureError):
+    """Another service has taken over; this one no longer decides or writes."""
+
+    code = "SUPERSEDED"
 
 
 class ServerUnreachable(InfrastructureError):

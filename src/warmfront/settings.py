@@ -106,6 +106,10 @@ class Settings:
     min_free_disk_bytes: int = 256 * MIB
     #: WARMFRONT_DATABASE_URL: PostgreSQL instead of SQLite in the data directory.
     database_url: str | None = None
+    #: WARMFRONT_STANDBY: while another service uses the same PostgreSQL database, wait to take over from it.
+    standby: bool = False
+    #: WARMFRONT_LOCK_TIMEOUT: seconds after which a service that no longer uses its database loses its lock.
+    lock_timeout_s: float = 20.0
     #: WARMFRONT_ALERT_WEBHOOK: the address that the budget alert is posted to.
     alert_webhook: str | None = None
     #: WARMFRONT_REHEARSE: give local VMs the boot time and price of a cloud, in simulated dollars.
@@ -386,6 +390,11 @@ def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(
             hint="Add it to AMD_GPU_TYPE, or change AMD_DEFAULT_GPU.",
         )
     _check_cpu_fleet(settings)
+    if settings.standby and not (settings.database_url or "").startswith("postgresql"):
+        raise BadSetting(
+            "WARMFRONT_STANDBY is true; allowed only with PostgreSQL, which the services share.",
+            hint="Set WARMFRONT_DATABASE_URL to a PostgreSQL database, or remove WARMFRONT_STANDBY.",
+        )
     return settings
 
 
@@ -520,6 +529,8 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         values.url("postgresql", "sqlite"),
         "an address such as postgresql://user@host/name or sqlite:////path/to/file.db",
     ),
+    "standby": ("WARMFRONT_STANDBY", values.boolean, "true or false"),
+    "lock_timeout_s": ("WARMFRONT_LOCK_TIMEOUT", values.lock_timeout, "a number of seconds from 4 to 3600"),
     "alert_webhook": (
         "WARMFRONT_ALERT_WEBHOOK",
         values.url("http", "https"),

@@ -19,6 +19,9 @@ MAX_NODES = 1000
 MAX_GPUS = 64
 #: The maximum rate of interruptions of a spot VM; above it, no work would ever finish on one.
 MAX_INTERRUPTIONS_PER_H = 60
+#: The limits of a lock timeout: longer than a busy machine can delay a query, and useful on the same day.
+MIN_LOCK_TIMEOUT_S = 4
+MAX_LOCK_TIMEOUT_S = 3600
 #: The maximum value of an hour of waiting in dollars; more is probably a typing error.
 MAX_WAIT_VALUE = 10_000
 
@@ -54,6 +57,14 @@ def positive(text: str) -> float:
     """Parse a finite number above 0."""
     value = float(text)
     if not 0 < value < float("inf"):
+        raise ValueError(text)
+    return value
+
+
+def lock_timeout(text: str) -> float:
+    """Parse the seconds of a lock timeout: longer than a busy machine can delay a query."""
+    value = positive(text)
+    if not MIN_LOCK_TIMEOUT_S <= value <= MAX_LOCK_TIMEOUT_S:
         raise ValueError(text)
     return value
 

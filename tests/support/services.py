@@ -93,6 +93,13 @@ class Service:
         self._process.wait()
         self._process = None
 
+    def wait(self) -> int:
+        """Wait until the service has ended by itself, and return its exit code."""
+        assert self._process is not None
+        code = self._process.wait(timeout=PROMPT_S)
+        self._process = None
+        return code
+
     def stop(self) -> int:
         """End the service as Ctrl-C does, and return its exit code."""
         if self._process is None:

@@ -40,6 +40,7 @@ export function Shell({ children }: { children: ReactNode }): React.JSX.Element 
               {name}
             </Link>
           ))}
+          <a href="/docs/">Docs</a>
         </nav>
         <ThemeButton />
       </header>

@@ -446,6 +446,8 @@ export interface GpuResponse {
 /** The process is alive. */
 export interface HealthResponse {
   status: "ok";
+  /** `standby`: another service on the same database is active; this one can be read from, and takes over when the other one ends. */
+  state: "active" | "standby";
   /** The release of Warmfront. */
   version: string;
 }

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 from fastapi.responses import Response
 
 import warmfront
-from warmfront.api import auth, error_responses, openapi, prometheus, serialization, web_page
+from warmfront.api import auth, documentation, error_responses, openapi, prometheus, serialization, web_page
 from warmfront.api.middleware import AccessLogMiddleware, BodyLimitMiddleware, VersionMiddleware
 from warmfront.api.open_streams import OpenStreams
 from warmfront.api.routes import (
@@ -74,6 +74,7 @@ def create_app(service: ServiceContext) -> FastAPI:
     openapi.install(app)
     app.add_middleware(auth.AuthMiddleware, service=service)
     app.add_middleware(web_page.WebPageMiddleware)
+    app.add_middleware(documentation.DocumentationMiddleware)
     app.add_middleware(BodyLimitMiddleware)
     app.add_middleware(VersionMiddleware)
     app.add_middleware(AccessLogMiddleware)  # added last, so it is the outermost

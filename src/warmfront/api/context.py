@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from warmfront.value_class import dataclass
 from warmfront.verdicts import Endpoint
@@ -116,3 +116,5 @@ class ServiceContext:
     signing_keys: Keyring | None = None  #: None for a service without receipts
     #: Raises `InfrastructureError` if the data directory cannot be written, or is almost full.
     check_storage: Callable[[], Awaitable[object]] = _assume_storage
+    #: A service on standby can be read from; what changes something raises `OnStandby`.
+    state: Literal["active", "standby"] = "active"

@@ -155,6 +155,23 @@ def owner_id(conn: Connection, new_id: str, now: float) -> str:
     return get_mark(conn, OWNER_MARK) or new_id
 
 
+def claim_epoch(conn: Connection, now: float) -> int:
+    """Begin the next epoch of this database and return it. The caller holds the lock."""
+    epoch = current_epoch(conn) + 1
+    put_mark(conn, _EPOCH_MARK, str(epoch), now)
+    return epoch
+
+
+def current_epoch(conn: Connection) -> int:
+    """Return the epoch: how many times a service has locked this database and begun to decide."""
+    return int(get_mark(conn, _EPOCH_MARK) or 0)
+
+
+_EPOCH_MARK = "service-epoch"
+#: The name of the mark that holds the fingerprint of the active service's secret.
+SECRET_MARK = "secret-fingerprint"  # noqa: S105 - a name
+
+
 #: The name of the mark that holds the owner id.
 OWNER_MARK = "owner-id"
 

@@ -93,6 +93,14 @@ class Store:
         """Check that the database responds."""
         await self.database.read(report_queries.ping)
 
+    async def check_lock(self) -> None:
+        """Check that this service may still write. This also keeps the lock from timing out.
+
+        Raises:
+            Superseded: another service has taken over.
+        """
+        await self.database.write(report_queries.ping)
+
     # Transitions of submissions.
 
     async def create_submission(
@@ -303,6 +311,14 @@ class Store:
     async def owner_id(self, new_id: str, now: float) -> str:
         """Return the owner id of this database; store `new_id` as the owner id if there is none yet."""
         return await self.database.write(account_queries.owner_id, new_id, now)
+
+    async def save_secret_fingerprint(self, fingerprint: str, now: float) -> None:
+        """Store the fingerprint of the secret that the active service uses."""
+        await self.database.write(account_queries.put_mark, account_queries.SECRET_MARK, fingerprint, now)
+
+    async def secret_fingerprint(self) -> str | None:
+        """Return the fingerprint of the active service's secret; None if no service has stored one."""
+        return await self.database.read(account_queries.get_mark, account_queries.SECRET_MARK)
 
     async def find_owner_id(self) -> str | None:
         """Return the owner id of this database; None if no service has used it yet."""

@@ -13,6 +13,10 @@ class HealthResponse(ResponseModel):
     """The process is alive."""
 
     status: Literal["ok"] = "ok"
+    state: Literal["active", "standby"] = Field(
+        description="`standby`: another service on the same database is active; this one can be read from, "
+        "and takes over when the other one ends."
+    )
     version: str = Field(description="The release of Warmfront.")
 
 
