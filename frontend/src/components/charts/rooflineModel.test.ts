@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { attainable, ceilings, groupNearby, points, ranges, ridge } from "./rooflineModel";
+import { attainable, ceilings, points, ridge } from "./rooflineModel";
 
 const gpu = {
   name: "MI300X",
@@ -30,15 +30,5 @@ describe("roofline", () => {
     expect(points(timings)).toEqual([
       { test_id: 1, name: "a", runtime_ms: 2, gflops: 100, gbps: 50, intensity: 2 },
     ]);
-  });
-
-  it("groups points that would overlap", () => {
-    const nearby = [
-      { x: 0, y: 0 },
-      { x: 3, y: 4 },
-      { x: 100, y: 0 },
-    ];
-    expect(groupNearby(nearby, 6).map((group) => group.length)).toEqual([2, 1]);
-    expect(ranges([3, 1, 2, 7])).toBe("1–3, 7");
   });
 });

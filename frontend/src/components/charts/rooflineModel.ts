@@ -1,6 +1,7 @@
-/** The roofline model: the ceilings of a GPU, and a point per timed case. */
+/** The roofline model: the roofs of a GPU, and a point per timed case. Pure functions. */
 import type { Dtype, GpuResponse, Timing } from "../../lib/generated";
 
+/** The two roofs that bound a case: memory bandwidth, and the peak of its dtype. */
 export interface Ceilings {
   gpu: string;
   bandwidth_bytes_per_s: number;
@@ -35,30 +36,6 @@ export function ridge(limits: Ceilings): number {
 /** The attainable rate at this intensity, in GFLOP/s. */
 export function attainable(limits: Ceilings, intensity: number): number {
   return Math.min(limits.flops_per_s, limits.bandwidth_bytes_per_s * intensity) / 1e9;
-}
-
-/** Group points that would overlap: each is within `distance` of the first point of its group. */
-export function groupNearby<T extends { x: number; y: number }>(points: readonly T[], distance: number): T[][] {
-  const groups: T[][] = [];
-  for (const point of points) {
-    const group = groups.find(
-      ([first]) => first !== undefined && Math.hypot(first.x - point.x, first.y - point.y) < distance,
-    );
-    if (group) group.push(point);
-    else groups.push([point]);
-  }
-  return groups;
-}
-
-/** Abbreviate a list of numbers: `1–3, 7`. */
-export function ranges(numbers: readonly number[]): string {
-  const result: [number, number][] = [];
-  for (const number of [...numbers].sort((a, b) => a - b)) {
-    const last = result.at(-1);
-    if (last && number === last[1] + 1) last[1] = number;
-    else result.push([number, number]);
-  }
-  return result.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
 }
 
 /** A point per case that has a FLOP count. Intensity is the ratio of the two rates: their time cancels out. */

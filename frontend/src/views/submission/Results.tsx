@@ -1,4 +1,5 @@
 /** The results of a submission: the verdict, the cases, the distribution of samples, and the roofline. */
+import { useMemo } from "react";
 import { capitalized, gbps, gflops, percent, plural } from "../../lib/format";
 import { simulatedTime } from "../../lib/simulatedTime";
 import { VerdictDetails } from "../problem/VerdictDetails";
@@ -206,8 +207,8 @@ interface RooflineProps {
 }
 
 function RooflineCard({ submission, timings, gpu }: RooflineProps): React.JSX.Element {
-  const limits = ceilings(gpu, submission.dtype);
-  const casePoints = points(timings);
+  const limits = useMemo(() => ceilings(gpu, submission.dtype), [gpu, submission.dtype]);
+  const casePoints = useMemo(() => points(timings), [timings]);
   return (
     <section className="card stack" aria-label="Roofline">
       <div>
