@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { resolveColors, useThemeKey } from "./chartColors";
 import { tickLabels, viewOf, type Axis, type ChartSpec, type View, type Zoom } from "./chartSpec";
-import { drawBand, drawBoxes, drawDots, drawLabels } from "./marks";
+import { drawBand, drawBoxes, drawDots, drawLabels, drawLineName } from "./marks";
 
 interface Props {
   spec: ChartSpec;
@@ -178,8 +178,12 @@ function pointMark(spec: ChartSpec, index: number, colors: Record<string, string
 function drawMark(plot: uPlot, spec: ChartSpec, index: number, colors: Record<string, string>, theme: ThemeColors & { font: string }): void {
   const series = spec.series[index - 1];
   const values = plot.data[index];
-  if (series === undefined || values === undefined || series.mark.kind === "line") return;
+  if (series === undefined || values === undefined) return;
   const color = colors[series.name] ?? "";
+  if (series.mark.kind === "line") {
+    if (series.mark.label !== undefined) drawLineName(plot, values, series.mark.label, color, theme.font);
+    return;
+  }
   const { ctx, bbox } = plot;
   ctx.save();
   ctx.beginPath();

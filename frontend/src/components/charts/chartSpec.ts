@@ -37,7 +37,7 @@ export interface Label {
 
 /** How a series is drawn. */
 export type Mark =
-  | { kind: "line"; width?: number; dash?: readonly number[] }
+  | { kind: "line"; width?: number; dash?: readonly number[]; label?: string }
   | { kind: "dots" }
   | { kind: "boxes"; boxes: readonly Box[]; minWidthPx?: number; gapPx?: number }
   | { kind: "band"; lower: readonly (number | null)[]; upper: readonly (number | null)[] }

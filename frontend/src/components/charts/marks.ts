@@ -87,6 +87,32 @@ export function drawBand(plot: uPlot, lower: readonly (number | null)[], upper: 
   ctx.fill();
 }
 
+/** Write the name of a line above it: at the right end if it is horizontal, else along its start. */
+export function drawLineName(plot: uPlot, values: uPlot.AlignedData[number], text: string, color: string, font: string): void {
+  const { ctx, bbox } = plot;
+  const [x, y] = [position(plot, "x"), position(plot, "y")];
+  const corners = Array.from(plot.data[0]).flatMap((at, index): [number, number][] => {
+    const value = values[index];
+    return value === null || value === undefined ? [] : [[x(at), y(value)]];
+  });
+  const [start, end] = [corners[0], corners.at(-1)];
+  if (start === undefined || end === undefined) return;
+  const slope = (end[1] - start[1]) / (end[0] - start[0] || 1);
+  const isFlat = Math.abs(slope) < 1e-3;
+  const left = isFlat ? Math.min(end[0], bbox.left + bbox.width) : Math.max(start[0], bbox.left, start[0] + (bbox.top + bbox.height - start[1]) / slope);
+  const top = start[1] + slope * (left - start[0]);
+  if (left > bbox.left + bbox.width || left > end[0] || top < bbox.top || top > bbox.top + bbox.height + 1) return;
+  ctx.save();
+  ctx.translate(left, top);
+  ctx.rotate(Math.atan(slope));
+  ctx.font = font;
+  ctx.fillStyle = color;
+  ctx.textAlign = isFlat ? "right" : "left";
+  ctx.textBaseline = "bottom";
+  ctx.fillText(text, (isFlat ? -6 : 6) * devicePixelRatio, -2 * devicePixelRatio);
+  ctx.restore();
+}
+
 interface LabelColors {
   fill: string;
   text: string;
