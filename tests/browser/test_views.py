@@ -45,6 +45,12 @@ def test_a_submission_shows_its_results(window: Window, populated: PopulatedServ
     expect(rows.nth(1)).to_contain_text("3 of 31 windows were disturbed and left out")
     expect(page.get_by_role("img", name=re.compile("14 samples from .* median"))).to_have_count(3)
     expect(page.get_by_role("img", name=re.compile("Roofline of MI300X: peak 163 TFLOP"))).to_be_visible()
+    roofline = page.get_by_role("region", name="Roofline")
+    expect(roofline).to_contain_text(
+        re.compile(r"You are at 82% of the floor: .*memory bandwidth, 5\.30 TB/s.*geometric mean of 3 cases")
+    )
+    for roof in ("Infinity Cache 17.2 TB/s", "LDS 81.7 TB/s", "Matrix fp16, bf16 1307 TFLOP/s"):
+        expect(roofline.get_by_role("button", name=roof)).to_be_visible()
 
 
 def test_a_submission_can_be_exported(window: Window, populated: PopulatedService) -> None:

@@ -434,8 +434,14 @@ export interface GpuResponse {
   arch: string;
   memory_bytes: number;
   bandwidth_bytes_per_s: number;
+  /** Null without an Infinity Cache, or if no figure is verified. */
+  infinity_cache_bandwidth_bytes_per_s: number | null;
+  /** Of all compute units together. */
+  lds_bandwidth_bytes_per_s: number;
   /** FLOP/s, by dtype. */
   peak_flops: Partial<Record<Dtype, number>>;
+  /** FLOP/s of the matrix cores, by element type. */
+  matrix_peak_flops: Record<string, number>;
   compute_units: number;
   rate_usd_per_h: number | null;
   /** Whether submissions may request it. */

@@ -226,7 +226,7 @@ function Timings({ timings, total, live, toolchain }: TimingsProps): React.JSX.E
               {timingNote(timing) !== "" && `; ${timingNote(timing)}`}
             </span>
           </span>
-          <SampleDots runs={timing.runs} medianMs={timing.runtime_ms} ci={timingInterval(timing)} animate={live} />
+          <SampleDots runs={timing.runs} medianMs={timing.runtime_ms} ci={timingInterval(timing)} name={timing.name} animate={live} />
         </div>
       ))}
     </div>

@@ -6,7 +6,7 @@ import { dateTime } from "../../lib/format";
 import { timeText } from "../../lib/timingText";
 import { useQuery } from "../../lib/hooks";
 import type { SubmissionEvent, SubmissionDetailResponse } from "../../lib/generated";
-import { download } from "./download";
+import { download } from "../../lib/download";
 import { toCsv, toJson } from "./exports";
 import { timingsOf } from "./timings";
 
