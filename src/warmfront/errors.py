@@ -12,6 +12,7 @@
     │   ├── NoApiKey
     │   ├── NotAuthenticated        HTTP 401
     │   ├── NotAllowed              HTTP 403
+    │   │   └── RoleRequired        the caller's role does not include the one that the action needs
     │   ├── NotFound                HTTP 404
     │   │   ├── SubmissionNotFound
     │   │   └── VMNotFound
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from warmfront.provisioning import FailureKind
+    from warmfront.roles import Role
 
 
 class WarmfrontError(Exception):
@@ -153,6 +155,17 @@ class NotAllowed(UsageError):
     """The API key does not permit this action."""
 
     code = "NOT_ALLOWED"
+
+
+class RoleRequired(NotAllowed):
+    """The action needs a role that the caller does not have."""
+
+    def __init__(self, needed: Role, role: Role, action: str, *, hint: str = "") -> None:
+        super().__init__(
+            f"{action} requires the role {needed}; your role is {role}.",
+            hint=hint or f"Ask an admin for the role {needed}.",
+        )
+        self.needed = needed  #: for the member `role_needed` of the response
 
 
 class NotFound(UsageError):

@@ -732,6 +732,8 @@ export interface ProblemDetails {
   hint: string;
   /** The request field or parameter at fault. */
   field?: string | null;
+  /** The role that a rejected action needs. */
+  role_needed?: Role | null;
 }
 
 /** Every problem of the service. */
@@ -891,6 +893,8 @@ export interface ReceiptCase {
   timed: boolean;
 }
 
+export type Role = "reader" | "author" | "operator" | "admin";
+
 /** The minimum time of the problem's largest case on the GPU. */
 export interface RooflineResponse {
   gpu: string;
@@ -1044,7 +1048,7 @@ export interface SubmitRequest {
   /** HIP source, at most 262,144 bytes of UTF-8. */
   solution_code: string;
   problem: string;
-  /** The problem's Python source. Requires an operator's key. */
+  /** The problem's Python source. Requires the role operator. */
   problem_def?: string | null;
   /** The service's default GPU if omitted. */
   gpu_type?: string | null;

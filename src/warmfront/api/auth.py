@@ -1,7 +1,7 @@
 """Authentication: find the user behind a request, or reject the request with 401 or 403.
 
 An API key belongs to a user. If no key was ever created and the service is bound to loopback, there is one
-user, `local`, with an operator's permissions; revoking the last key does not restore that user. A page of
+user, `local`, with an admin's permissions; revoking the last key does not restore that user. A page of
 another site could use a browser on the same machine to act as that user, so requests without a key are also
 protected against CSRF and DNS rebinding.
 """
@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 
 from warmfront.api.error_responses import error_response, quote_value
-from warmfront.errors import NotAllowed, NotAuthenticated, WarmfrontError
-from warmfront.store.records import Role
+from warmfront.errors import NotAllowed, NotAuthenticated, RoleRequired, WarmfrontError
+from warmfront.roles import Role
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
@@ -45,15 +45,29 @@ class Caller:
 
     @property
     def is_operator(self) -> bool:
-        """Whether the caller is an operator."""
-        return self.role is Role.OPERATOR
+        """Whether the caller has the permissions of an operator."""
+        return self.role.includes(Role.OPERATOR)
+
+    def require(self, needed: Role, action: str, *, hint: str = "") -> None:
+        """Raise `RoleRequired` unless the caller's role includes `needed`.
+
+        Args:
+            needed: the role that the action needs.
+            action: the action as the subject of the message, such as "Draining a VM".
+            hint: what to do instead.
+
+        Example:
+            >>> caller.require(Role.OPERATOR, "Draining a VM")
+        """
+        if not self.role.includes(needed):
+            raise RoleRequired(needed, self.role, action, hint=hint)
 
     def may_see(self, owner: str | None) -> bool:
         """Return whether the caller may see the data of `owner`."""
         return self.is_operator or owner == self.user
 
 
-LOCAL = Caller(user="local", role=Role.OPERATOR)
+LOCAL = Caller(user="local", role=Role.ADMIN)
 
 
 class AuthMiddleware:

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, exists, insert, select, text, update
 
+from warmfront.roles import Role
 from warmfront.store import schema
-from warmfront.store.records import ApiKey, Role
+from warmfront.store.records import ApiKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

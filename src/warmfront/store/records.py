@@ -11,6 +11,7 @@ from warmfront.value_class import dataclass
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from warmfront.roles import Role
     from warmfront.submission import Submission
     from warmfront.usage_limits import DailySpending
     from warmfront.vm import VMInstance
@@ -100,13 +101,6 @@ class LedgerEntry:
     amount_usd: Decimal
     submission_id: str | None = None  #: None if charged to the VM pool
     owner: str | None = None
-
-
-class Role(StrEnum):
-    """The permissions of an API key."""
-
-    USER = "user"
-    OPERATOR = "operator"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from warmfront.submission import SubmissionState
 
 #: The migration that creates the tables below.
-REVISION = "0009"
+REVISION = "0011"
 
 
 class Usd(TypeDecorator[Decimal]):

@@ -25,6 +25,7 @@ from warmfront.store.records import AttemptOutcome
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from warmfront.roles import Role
     from warmfront.store.attempt_queries import FinishEvent
     from warmfront.store.database import Database
     from warmfront.store.records import (
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
         ProblemStatistics,
         RecoveredState,
         ReplayReport,
-        Role,
         RunningAttempt,
         StoredEvent,
         SubmissionPage,

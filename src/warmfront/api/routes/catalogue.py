@@ -20,6 +20,7 @@ from warmfront.api.validation import validate_dtype, validate_source
 from warmfront.errors import NotFound
 from warmfront.hip.xray.occupancy import COMPUTE_UNITS
 from warmfront.problems.spec import Dtype, Scale
+from warmfront.roles import Role
 from warmfront.store.records import ProblemStatistics
 from warmfront.usage_limits import xray_quotas
 from warmfront.wire.catalogue import (
@@ -123,6 +124,7 @@ async def xray(
 
     X-rays are queued fairly between users. An X-ray is cancelled if its client disconnects.
     """
+    caller.require(Role.AUTHOR, "Making an X-ray")
     source = validate_source("solution_code", body.solution_code)
     if body.arch not in COMPUTE_UNITS:
         raise InvalidField("arch", body.arch, ", ".join(COMPUTE_UNITS))
