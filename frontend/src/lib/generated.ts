@@ -447,6 +447,74 @@ export interface InQueueEvent {
   quote: QueueQuote;
 }
 
+/** A new invitation with its link, which is shown once. */
+export interface InvitationCreatedResponse {
+  id: string;
+  role: Role;
+  team: string | null;
+  manages_team: boolean;
+  daily_budget_usd: number | null;
+  note: string;
+  created_by: string;
+  created_at: string;
+  expires_at: string;
+  state: "open" | "used" | "revoked" | "expired";
+  used_by: string | null;
+  used_at: string | null;
+  /** The secret is in the fragment, which browsers do not send to servers. */
+  link: string;
+}
+
+/** Every invitation, newest first. */
+export interface InvitationListResponse {
+  items: InvitationResponse[];
+}
+
+/** What an invitation gives to the person who accepts it. */
+export interface InvitationPreviewResponse {
+  role: Role;
+  team: string | null;
+  daily_budget_usd: number | null;
+  invited_by: string;
+  expires_at: string;
+  sign_in_name: string | null;
+}
+
+/** A new invitation. */
+export interface InvitationRequest {
+  role?: Role;
+  team?: string | null;
+  /** Whether the person may set assignments for the team and see its results. */
+  manages_team?: boolean;
+  /** Replaces WARMFRONT_DAILY_BUDGET. */
+  daily_budget_usd?: number | null;
+  /** For the list of invitations. */
+  note?: string;
+  /** Seconds until it expires. */
+  valid_for_s?: number;
+}
+
+/** An invitation without its secret. */
+export interface InvitationResponse {
+  id: string;
+  role: Role;
+  team: string | null;
+  manages_team: boolean;
+  daily_budget_usd: number | null;
+  note: string;
+  created_by: string;
+  created_at: string;
+  expires_at: string;
+  state: "open" | "used" | "revoked" | "expired";
+  used_by: string | null;
+  used_at: string | null;
+}
+
+/** The secret of an invitation link. */
+export interface InvitationSecretRequest {
+  secret: string;
+}
+
 /** Latencies of all submissions, and by how they got a VM. */
 export interface Latencies {
   all: LatencyPercentiles;
@@ -910,6 +978,36 @@ export interface RooflineResponse {
   matrix_peaks: Record<string, number>;
 }
 
+/** Who is signed in, and how to sign in. */
+export interface SessionResponse {
+  /** Null if no one is signed in. */
+  user: string | null;
+  display_name: string;
+  email: string | null;
+  role: Role | null;
+  team: string | null;
+  manages_team: boolean;
+  /** `local` is the only user of a service on loopback without keys and sign-in. */
+  authentication: "local" | "key" | "session" | null;
+  /** When the session ends; null without a session. */
+  expires_at: string | null;
+  /** Where people sign in, such as `GitHub`; null if sign-in is not set up. */
+  sign_in_name: string | null;
+}
+
+/** The start of a sign-in. */
+export interface SignInRequest {
+  /** The path of the page to open afterwards. */
+  return_to?: string;
+  /** The secret of an invitation. */
+  invitation?: string | null;
+}
+
+/** Where the browser continues the sign-in. */
+export interface SignInResponse {
+  url: string;
+}
+
 /** Every signing key of the service, oldest first. */
 export interface SigningKeyListResponse {
   items: SigningKeyResponse[];
@@ -1132,6 +1230,34 @@ export interface UserCost {
   /** Null for the VM pool, which is charged for idle time and prewarming. */
   user: string | null;
   cost_usd: number;
+}
+
+/** Every user, by name. */
+export interface UserListResponse {
+  items: UserResponse[];
+}
+
+/** What an admin decides about a user; all fields are replaced. */
+export interface UserRequest {
+  role: Role;
+  team?: string | null;
+  manages_team?: boolean;
+  daily_budget_usd?: number | null;
+  disabled?: boolean;
+}
+
+/** A user who has signed in. */
+export interface UserResponse {
+  name: string;
+  display_name: string;
+  email: string | null;
+  role: Role;
+  team: string | null;
+  manages_team: boolean;
+  daily_budget_usd: number | null;
+  created_at: string;
+  last_sign_in_at: string;
+  disabled: boolean;
 }
 
 /** A VM that was provisioned for the submission, or ran it, cannot be used; it waits for another. */

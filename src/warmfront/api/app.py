@@ -17,9 +17,11 @@ from warmfront.api.routes import (
     forecasts,
     health,
     operations,
+    people,
     provisioning,
     quotes,
     receipts,
+    session,
     submissions,
     vms,
 )
@@ -60,9 +62,12 @@ def create_app(service: ServiceContext) -> FastAPI:
         operations,
         forecasts,
         health,
+        session,
+        people,
     ):
         app.include_router(module.router, prefix=serialization.ROOT)
     app.include_router(health.router, include_in_schema=False)
+    app.include_router(session.callback_router)
     app.add_api_route(
         "/metrics",
         costs.prometheus_metrics,

@@ -31,6 +31,10 @@ async def _caller(request: Request) -> Caller:
     return caller
 
 
+async def _optional_caller(request: Request) -> Caller | None:
+    return cast("Caller | None", request.scope.get("warmfront.caller"))
+
+
 async def _streams(request: Request) -> OpenStreams:
     return cast("OpenStreams", request.app.state.streams)
 
@@ -43,6 +47,9 @@ ProblemsDep = Annotated[ProblemCatalogue, Depends(_problems)]
 
 #: The authenticated user.
 CallerDep = Annotated[Caller, Depends(_caller)]
+
+#: The authenticated user; None on the few paths that are open to everyone.
+OptionalCallerDep = Annotated[Caller | None, Depends(_optional_caller)]
 
 
 def require_role(needed: Role, action: str) -> Callable[[Caller], Awaitable[Caller]]:

@@ -24,11 +24,11 @@ _NONCE = "__CSP_NONCE__"
 
 _PAGES = re.compile(
     r"/|/problems(/[^/]+)?|/submissions(/[^/]+)?|/compare/[^/]+/[^/]+|/leaderboard/[^/]+|/operations|/settings"
-    r"|/red-team"
+    r"|/red-team|/sign-in|/join|/account|/people|/team|/s/[^/]+"
 )
 _ASSET = re.compile(r"/assets/([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)")
 #: Paths of the API, which never return the page.
-_PROGRAM_PATHS = re.compile(r"/(api|health|ready|metrics|openapi\.json|assets)(/|$)")
+_PROGRAM_PATHS = re.compile(r"/(api|auth|health|ready|metrics|openapi\.json|assets)(/|$)")
 
 _CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self'; "

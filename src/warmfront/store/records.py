@@ -113,6 +113,7 @@ class ApiKey:
     created_at: float
     revoked_at: float | None = None
     team: str | None = None  #: the daily spending of a team's members is summed
+    daily_budget_usd: Decimal | None = None  #: its user's own daily budget, if they have one
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from warmfront.store import (
     submission_queries,
     vm_queries,
 )
+from warmfront.store.account_store import AccountStore
 from warmfront.store.database import RetryingDatabase
 from warmfront.store.records import AttemptOutcome
 
@@ -79,6 +80,7 @@ class Store:
 
     def __init__(self, database: Database, bus: EventPublisher | None = None) -> None:
         self.database = database
+        self.accounts = AccountStore(database)  #: users, sessions and invitations
         self._bus = bus
 
     def retrying(self) -> Store:

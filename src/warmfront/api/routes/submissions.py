@@ -18,7 +18,7 @@ from warmfront.api.validation import validate_submission
 from warmfront.errors import BadRequest, SubmissionNotFound
 from warmfront.roles import Role
 from warmfront.submission import SubmissionState
-from warmfront.usage_limits import DailyCaps, submission_quotas
+from warmfront.usage_limits import submission_quotas
 from warmfront.verdicts import Endpoint, Verdict
 from warmfront.wire.submission_detail import SubmissionDetailResponse
 from warmfront.wire.submissions import (
@@ -69,7 +69,7 @@ async def submit(
         submission = await service.orchestrator.submit(
             new,
             quotas=submission_quotas(service.settings),
-            caps=DailyCaps.for_user(service.settings, caller.user, caller.team),
+            caps=caller.daily_caps(service.settings),
         )
     except BaseException:
         if place is not None:
