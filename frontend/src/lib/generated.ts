@@ -28,6 +28,45 @@ export interface AcceptedEvent {
   fidelity_reason?: string;
 }
 
+/** The submissions of one day (UTC). */
+export interface ActivityDay {
+  day: string;
+  submissions: number;
+  accepted: number;
+}
+
+/** A new key with its secret, which is shown once. */
+export interface ApiKeyCreatedResponse {
+  id: string;
+  user: string;
+  role: Role;
+  team: string | null;
+  created_at: string;
+  revoked_at: string | null;
+  secret: string;
+}
+
+/** The keys of the caller, oldest first. */
+export interface ApiKeyListResponse {
+  items: ApiKeyResponse[];
+}
+
+/** A new API key of the caller. */
+export interface ApiKeyRequest {
+  /** At most the caller's own role, which is the default. */
+  role?: Role | null;
+}
+
+/** An API key without its secret. */
+export interface ApiKeyResponse {
+  id: string;
+  user: string;
+  role: Role;
+  team: string | null;
+  created_at: string;
+  revoked_at: string | null;
+}
+
 /** The tolerance that an output exceeded. */
 export interface AppliedTolerance {
   rtol: number;
@@ -176,6 +215,12 @@ export interface CheckingEvent {
   status: "CHECKING";
   total_tests: number;
   compile_s: number;
+}
+
+/** The result of claiming the history of `local`. */
+export interface ClaimResponse {
+  /** How many submissions changed their owner. */
+  claimed: number;
 }
 
 /** The reason for which the source does not compile. */
@@ -828,6 +873,19 @@ export interface ProblemResponse {
   solved: boolean;
 }
 
+/** What a user has done: solved problems with ranks, and activity. */
+export interface ProfileResponse {
+  user: string;
+  display_name: string;
+  submissions: number;
+  accepted: number;
+  solved: SolvedProblem[];
+  /** Days with submissions in the last 53 weeks. */
+  activity: ActivityDay[];
+  /** Submissions of `local` that the caller, an admin, can claim; 0 for others. */
+  local_history: number;
+}
+
 /** A VM is being provisioned for the submission. */
 export interface ProvisioningEvent {
   /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
@@ -863,6 +921,20 @@ export interface ProvisioningProblemResponse {
 export interface ProvisioningResponse {
   now: string;
   problems: ProvisioningProblemResponse[];
+}
+
+/** A public result, as listed. */
+export interface PublicShare {
+  id: string;
+  kind: SharedKind;
+  user: string;
+  problem: string | null;
+  created_at: string;
+}
+
+/** Public results, newest first. */
+export interface PublicShareListResponse {
+  items: PublicShare[];
 }
 
 /** A queued submission. Users see only `position` and `since` for submissions that are not theirs. */
@@ -995,6 +1067,50 @@ export interface SessionResponse {
   sign_in_name: string | null;
 }
 
+/** Shared results, newest first. */
+export interface ShareListResponse {
+  items: ShareResponse[];
+}
+
+/** A link to a submission or an X-ray. */
+export interface ShareResponse {
+  /** Null for a submission that was never shared. */
+  id: string | null;
+  kind: SharedKind;
+  visibility: Visibility;
+  submission_id: string | null;
+  problem: string | null;
+  /** The page for others; null without an id. */
+  link: string | null;
+  /** A read-only view for an iframe; null without an id. */
+  embed_link: string | null;
+  created_at: string | null;
+}
+
+export type SharedKind = "submission" | "xray";
+
+/** A shared submission or X-ray, as others see it: without costs and VMs. */
+export interface SharedResponse {
+  id: string;
+  kind: SharedKind;
+  visibility: Visibility;
+  user: string;
+  /** Whether the caller is its owner. */
+  own: boolean;
+  problem: string | null;
+  created_at: string;
+  source: string;
+  file_name: string;
+  /** Null for an X-ray. */
+  submission: SubmissionDetailResponse | null;
+  /** Results of a submission; empty for an X-ray. */
+  events: SubmissionEvent[];
+  /** The report of an X-ray; null for a submission. */
+  xray: XrayReportResponse | null;
+  /** The GPU architecture of an X-ray. */
+  arch: string | null;
+}
+
 /** The start of a sign-in. */
 export interface SignInRequest {
   /** The path of the page to open afterwards. */
@@ -1025,6 +1141,19 @@ export interface SigningKeyResponse {
   created_at: string | null;
   /** When another key replaced it; its receipts remain valid. Null while it signs. */
   retired_at: string | null;
+}
+
+/** A problem that the user has solved. */
+export interface SolvedProblem {
+  problem: string;
+  solved_at: string | null;
+  best_runtime_ms: number | null;
+  gpu_type: string | null;
+  simulated: boolean;
+  /** On the leaderboard of this GPU; null without a time. */
+  rank: number | null;
+  /** How many users are on that leaderboard. */
+  of: number;
 }
 
 /** The submitted source. */
@@ -1307,6 +1436,13 @@ export interface VMUsage {
 }
 
 export type Verdict = "XRAY" | "CHECKED" | "BENCHMARKED" | "ACCEPTED" | "COMPILE_ERROR" | "WRONG_ANSWER" | "RUNTIME_ERROR" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "CANCELLED" | "RATE_LIMIT_EXCEEDED" | "BUDGET_EXCEEDED" | "ERROR";
+
+export type Visibility = "private" | "unlisted" | "public";
+
+/** Who may open a submission or an X-ray: `private`, `unlisted` (everyone with the link) or `public`. */
+export interface VisibilityRequest {
+  visibility: Visibility;
+}
 
 /** The cost of one VM. */
 export interface VmCost {
@@ -1625,4 +1761,15 @@ export interface XrayRequest {
   arch?: string;
   /** Add each kernel's assembly, by source line. */
   isa?: boolean;
+}
+
+/** A kernel whose X-ray is made, stored and shared. */
+export interface XrayShareRequest {
+  solution_code: string;
+  problem?: string | null;
+  dtype?: Dtype | null;
+  arch?: string;
+  /** Add each kernel's assembly, by source line. */
+  isa?: boolean;
+  visibility?: Visibility;
 }

@@ -12,6 +12,7 @@ from warmfront.api import auth, error_responses, openapi, prometheus, serializat
 from warmfront.api.middleware import AccessLogMiddleware, BodyLimitMiddleware, VersionMiddleware
 from warmfront.api.open_streams import OpenStreams
 from warmfront.api.routes import (
+    account,
     catalogue,
     costs,
     forecasts,
@@ -22,6 +23,7 @@ from warmfront.api.routes import (
     quotes,
     receipts,
     session,
+    shares,
     submissions,
     vms,
 )
@@ -63,7 +65,9 @@ def create_app(service: ServiceContext) -> FastAPI:
         forecasts,
         health,
         session,
+        account,
         people,
+        shares,
     ):
         app.include_router(module.router, prefix=serialization.ROOT)
     app.include_router(health.router, include_in_schema=False)

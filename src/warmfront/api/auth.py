@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _PROTECTED = re.compile(r"/api/amd(/|$)|/metrics/?$")
 _PUBLIC = frozenset({"/api/amd/health", "/api/amd/ready", "/api/amd/keys"})
 #: Paths for which the caller may be unknown: those that a person needs to sign in, and shared results.
-_OPTIONAL = re.compile(r"/api/amd/(session(/sign-in)?|invitations/preview|shared/[^/]+)")
+_OPTIONAL = re.compile(r"/api/amd/(session(/sign-in)?|invitations/preview|shared(/[^/]+)?)")
 
 _SECRET = re.compile(r"wf_[A-Za-z0-9_-]{1,200}")
 #: With this header, the page names the user who opened it.

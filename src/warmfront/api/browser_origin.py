@@ -36,6 +36,11 @@ class BrowserOrigin:
         reject_dns_rebinding(headers)
         return cls(url=f"http://{headers['host'].lower()}")
 
+    @classmethod
+    def for_links(cls, settings: Settings, headers: Headers) -> BrowserOrigin:
+        """Return the address that links in a response to an authenticated caller begin with."""
+        return cls(url=settings.public_url or f"http://{headers.get('host', '')}")
+
     @property
     def is_secure(self) -> bool:
         """Whether cookies are sent over TLS only."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warmfront.store import invitation_queries, user_queries
+from warmfront.store import invitation_queries, profile_queries, user_queries
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from warmfront.roles import Role
     from warmfront.store.account_records import Identity, Invitation, Session, SignUpPolicy, User
     from warmfront.store.database import Database
+    from warmfront.store.profile_queries import UserProfile
 
 
 class AccountStore:
@@ -86,6 +87,10 @@ class AccountStore:
     async def count_local_history(self) -> int:
         """Return how many finished submissions `local` owns."""
         return await self._database.read(user_queries.count_local_history)
+
+    async def profile(self, user: str, since: float) -> UserProfile:
+        """Return what a user has done; activity since `since`."""
+        return await self._database.read(profile_queries.profile, user, since)
 
     async def create_invitation(
         self,

@@ -22,6 +22,7 @@ from warmfront.store import (
 from warmfront.store.account_store import AccountStore
 from warmfront.store.database import RetryingDatabase
 from warmfront.store.records import AttemptOutcome
+from warmfront.store.share_store import ShareStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +82,7 @@ class Store:
     def __init__(self, database: Database, bus: EventPublisher | None = None) -> None:
         self.database = database
         self.accounts = AccountStore(database)  #: users, sessions and invitations
+        self.shares = ShareStore(database)  #: shared submissions and X-rays
         self._bus = bus
 
     def retrying(self) -> Store:

@@ -93,7 +93,7 @@ async def create_invitation(
         daily_budget_usd=_dollars(body.daily_budget_usd),
         note=body.note.strip(),
     )
-    origin = BrowserOrigin.of(service.settings, request.headers)
+    origin = BrowserOrigin.for_links(service.settings, request.headers)
     # In the fragment, which no access log has.
     link = f"{origin.url}/join#{secret}"
     return InvitationCreatedResponse(**dict(_invitation_response(invitation, now)), link=link)
