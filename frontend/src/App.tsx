@@ -17,6 +17,7 @@ const Leaderboard = lazy(lazyImport(() => import("./views/leaderboard/Leaderboar
 const Operations = lazy(lazyImport(() => import("./views/operations/Operations")));
 const RedTeam = lazy(lazyImport(() => import("./views/red-team/RedTeam")));
 const Account = lazy(lazyImport(() => import("./views/account/Account")));
+const Embed = lazy(lazyImport(() => import("./views/shared/Embed")));
 const Join = lazy(lazyImport(() => import("./views/join/Join")));
 const People = lazy(lazyImport(() => import("./views/people/People")));
 const Shared = lazy(lazyImport(() => import("./views/shared/Shared")));
@@ -27,6 +28,15 @@ export function App(): React.JSX.Element {
   const [path] = useLocation();
   const session = useSession();
   const user = session?.user ?? lastUser(); // drafts and runs belong to a user
+  if (path.startsWith("/embed/")) {
+    return (
+      <ErrorBoundary>
+        <Suspense fallback={<p className="dim">Loading…</p>}>
+          <Embed id={path.slice("/embed/".length)} />
+        </Suspense>
+      </ErrorBoundary>
+    );
+  }
   return (
     <Shell>
       <ErrorBoundary key={path}>

@@ -9,7 +9,8 @@ import "./base.css";
 
 applyTheme();
 // Without a response, the page works as the last user of this browser; the connection banner says what is wrong.
-void loadSession().catch(() => undefined);
+// An embedded view has no session: it shows what everyone may see.
+if (!location.pathname.startsWith("/embed/")) void loadSession().catch(() => undefined);
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no #root.");
 createRoot(root).render(

@@ -82,7 +82,7 @@ def create_app(service: ServiceContext) -> FastAPI:
     error_responses.install(app)
     openapi.install(app)
     app.add_middleware(auth.AuthMiddleware, service=service)
-    app.add_middleware(web_page.WebPageMiddleware)
+    app.add_middleware(web_page.WebPageMiddleware, service=service)
     app.add_middleware(BodyLimitMiddleware)
     app.add_middleware(VersionMiddleware)
     app.add_middleware(AccessLogMiddleware)  # added last, so it is the outermost

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.support.api_harness import GOOD, ApiHarness, Client, served
+from warmfront.api.link_preview import LinkPreview
 from warmfront.roles import Role
 
 
@@ -126,3 +127,44 @@ async def test_an_unknown_link(harness: ApiHarness) -> None:
     for client in (harness.user("ada"), _anonymous(harness)):
         answer = await client.get("/api/amd/shared/shr_nothing")
         assert (answer.status, answer.json()["code"]) == (404, "NOT_FOUND")
+
+
+@served()
+async def test_a_link_has_a_preview_while_it_is_shared(harness: ApiHarness) -> None:
+    """The HTML has Open Graph tags with an image; a private result has neither."""
+    ada, anyone = harness.user("ada"), _anonymous(harness)
+    submission = await _submitted(ada)
+    path = f"/api/amd/submissions/{submission}/share"
+    share = (await ada.post(path, {"visibility": "unlisted"})).json()["id"]
+    page = await anyone.get(f"/s/{share}", accept="text/html")
+    if page.status == 503:
+        pytest.skip("the page is not built")
+    html = page.body.decode()
+    assert '<meta property="og:title" content="leaky-relu: Accepted">' in html
+    assert f'<meta property="og:image" content="http://127.0.0.1:3000/s/{share}/preview.png">' in html
+    assert "frame-ancestors 'none'" in page.headers["content-security-policy"]
+    image = await anyone.get(f"/s/{share}/preview.png")
+    assert (image.status, image.headers["content-type"]) == (200, "image/png")
+    assert image.body.startswith(b"\x89PNG")
+    await ada.post(path, {"visibility": "private"})
+    assert "og:title" not in (await anyone.get(f"/s/{share}", accept="text/html")).body.decode()
+    assert (await anyone.get(f"/s/{share}/preview.png")).status == 404
+    assert (await anyone.get("/s/shr_nothing/preview.png")).status == 404
+
+
+@served(start=False)
+async def test_only_the_embedded_view_may_be_framed(harness: ApiHarness) -> None:
+    """Its policy differs from that of every other view only in who may show it in a frame."""
+    embedded = await harness.client.get("/embed/shr_1")
+    other = await harness.client.get("/problems")
+    policies = [answer.headers["content-security-policy"] for answer in (embedded, other)]
+    assert "frame-ancestors *" in policies[0]
+    assert "frame-ancestors 'none'" in policies[1]
+
+
+def test_a_preview_escapes_its_text() -> None:
+    """Names of problems and users cannot add tags to the page."""
+    preview = LinkPreview(share_id="shr_1", title='"><script>', description="<b>", lines=())
+    tags = preview.tags("http://127.0.0.1:3000")
+    assert "<script>" not in tags
+    assert "<b>" not in tags
