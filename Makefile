@@ -32,6 +32,7 @@ test: ## All tests but the slow ones
 	@PYTHON=$(PYTHON) scripts/page build
 	@PYTHON=$(PYTHON) scripts/docs build
 	@PYTHON=$(PYTHON) scripts/page test
+	@PYTHON=$(PYTHON) scripts/page issuer
 	@$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not slow"
 
 coverage: ## Coverage of the quick tests; fails below the floor in pyproject.toml
@@ -90,4 +91,4 @@ lock: ## Update every pinned dependency, with hashes
 	lock requirements/listener.in --constraint requirements/dev.txt --output-file src/warmfront/listener/requirements.txt
 
 clean: ## Remove what the commands above created in this checkout
-	@rm -rf $(VENV) $(VENV)-dstack $(VENV)-node $(VENV)-docs frontend/node_modules src/warmfront/api/site src/warmfront/api/docs_site build/docs .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	@rm -rf $(VENV) $(VENV)-dstack $(VENV)-node $(VENV)-docs frontend/node_modules tests/support/oidc/node_modules src/warmfront/api/site src/warmfront/api/docs_site build/docs .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

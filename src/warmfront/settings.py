@@ -100,6 +100,22 @@ class Settings:
     host: str = "127.0.0.1"
     #: WARMFRONT_PORT: the port that the service listens on.
     port: int = 3000
+    #: WARMFRONT_PUBLIC_URL: the address at which browsers reach the service; empty: its own, on loopback.
+    public_url: str | None = None
+    #: WARMFRONT_OIDC_ISSUER: `github`, `google` or the address of an OpenID Connect issuer.
+    oidc_issuer: str | None = None
+    #: WARMFRONT_OIDC_CLIENT_ID: the id of this service at the issuer.
+    oidc_client_id: str | None = None
+    #: WARMFRONT_OIDC_CLIENT_SECRET: its secret; empty for a public client.
+    oidc_client_secret: str | None = field(default=None, repr=False)
+    #: WARMFRONT_OIDC_NAME: the name of the issuer on the page.
+    oidc_name: str | None = None
+    #: WARMFRONT_ADMINS: verified e-mail addresses or subjects of people who become admins when they sign in.
+    admins: tuple[str, ...] = ()
+    #: WARMFRONT_SIGN_UP: who becomes a user: `invited`, or everyone, as a `reader` or an `author`.
+    sign_up: str = "invited"
+    #: WARMFRONT_SESSION_DURATION: how long a sign-in lasts.
+    session_s: int = 7 * 86400
     #: WARMFRONT_DATA_DIR: the directory of the database, the secret and signing keys, and the local VMs.
     data_dir: Path = field(default_factory=lambda: default_data_dir())  # noqa: PLW0108 - defined below
     #: WARMFRONT_MIN_FREE_DISK: free space of the data directory below which `/ready` responds with 503.
@@ -395,6 +411,7 @@ def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(
             "WARMFRONT_STANDBY is true; allowed only with PostgreSQL, which the services share.",
             hint="Set WARMFRONT_DATABASE_URL to a PostgreSQL database, or remove WARMFRONT_STANDBY.",
         )
+    _check_sign_in(settings)
     return settings
 
 
@@ -410,6 +427,26 @@ def _check_cpu_fleet(settings: Settings) -> None:
         raise BadSetting(
             f"AMD_CPU_FLEET_NAME is {name!r}, but CPU nodes require WARMFRONT_DSTACK_MODE=pool.",
             hint="Set WARMFRONT_DSTACK_MODE to pool, or unset AMD_CPU_FLEET_NAME.",
+        )
+
+
+def _check_sign_in(settings: Settings) -> None:
+    if settings.oidc_issuer is None:
+        return
+    if settings.oidc_client_id is None:
+        raise BadSetting(
+            "WARMFRONT_OIDC_ISSUER is set, but WARMFRONT_OIDC_CLIENT_ID is not.",
+            hint="Register this service at the issuer, and set the id that it gets.",
+        )
+    if settings.oidc_issuer == "github" and settings.oidc_client_secret is None:
+        raise BadSetting(
+            "WARMFRONT_OIDC_ISSUER is 'github', but WARMFRONT_OIDC_CLIENT_SECRET is not set.",
+            hint="Create a client secret for the OAuth app, and set it.",
+        )
+    if settings.public_url is None and not values.is_loopback(settings.host):
+        raise BadSetting(
+            f"Browsers of other machines sign in on {settings.host}, but WARMFRONT_PUBLIC_URL is not set.",
+            hint="Set it to the https:// address at which they reach the service.",
         )
 
 
@@ -522,6 +559,30 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "provider": ("WARMFRONT_PROVIDER", values.one_of("local", "dstack"), "local or dstack"),
     "host": ("WARMFRONT_HOST", str, "an address of this machine"),
     "port": ("WARMFRONT_PORT", values.port, "a port from 0 to 65535"),
+    "public_url": (
+        "WARMFRONT_PUBLIC_URL",
+        values.secure_url,
+        "an https:// address, or an http:// address of this machine",
+    ),
+    "oidc_issuer": (
+        "WARMFRONT_OIDC_ISSUER",
+        values.issuer,
+        "github, google, or the https:// address of an OpenID Connect issuer",
+    ),
+    "oidc_client_id": ("WARMFRONT_OIDC_CLIENT_ID", str, "the id of a client at the issuer"),
+    "oidc_client_secret": ("WARMFRONT_OIDC_CLIENT_SECRET", str, "the secret of the client"),
+    "oidc_name": ("WARMFRONT_OIDC_NAME", values.matching(r".{1,40}"), "a name of up to 40 characters"),
+    "admins": ("WARMFRONT_ADMINS", values.people, "e-mail addresses or subjects, separated by commas"),
+    "sign_up": (
+        "WARMFRONT_SIGN_UP",
+        values.one_of("invited", "reader", "author"),
+        "invited, reader or author",
+    ),
+    "session_s": (
+        "WARMFRONT_SESSION_DURATION",
+        values.duration(60, 90 * 86400),
+        "a duration from 1m to 90d, such as 7d",
+    ),
     "data_dir": ("WARMFRONT_DATA_DIR", values.directory, "a directory"),
     "min_free_disk_bytes": ("WARMFRONT_MIN_FREE_DISK", values.size, _SIZE),
     "database_url": (

@@ -5,10 +5,12 @@ Each raises `ValueError` for invalid text. The caller knows the name of the sett
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -217,3 +219,35 @@ def url(*schemes: str) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def secure_url(text: str) -> str:
+    """Parse an https:// address, or an http:// address of this machine, without a slash at the end."""
+    address = url("https", "http")(text).rstrip("/")
+    parts = urlsplit(address)
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+        raise ValueError(text)
+    if parts.query or parts.fragment or parts.username or not parts.hostname:
+        raise ValueError(text)
+    return address
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address is reachable only from this machine."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def issuer(text: str) -> str:
+    """Parse the name of a preset, `github` or `google`, or the address of an OpenID Connect issuer."""
+    return text if text in {"github", "google"} else secure_url(text)
+
+
+def people(text: str) -> tuple[str, ...]:
+    """Parse e-mail addresses or subjects that are separated by commas; addresses become lower case."""
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not names or any(len(name) > 320 or not name.isprintable() for name in names):
+        raise ValueError(text)
+    return tuple(name.lower() if "@" in name else name for name in names)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from warmfront.receipts.keyring import Keyring
     from warmfront.service.billing_reconciliation import BillingReconciler
     from warmfront.settings import Settings
+    from warmfront.sign_in.provider import IdentityProvider
     from warmfront.store.records import StoredEvent
     from warmfront.store.store import Store
     from warmfront.submission import NewSubmission, Submission
@@ -113,6 +114,7 @@ class ServiceContext:
     new_id: Callable[[str], str]  #: returns an unguessable id with this prefix
     xray: XrayFunction  #: for `POST /api/amd/xray`
     billing_reconciler: BillingReconciler | None = None
+    identity_provider: IdentityProvider | None = None  #: None for a service without sign-in
     signing_keys: Keyring | None = None  #: None for a service without receipts
     #: Raises `InfrastructureError` if the data directory cannot be written, or is almost full.
     check_storage: Callable[[], Awaitable[object]] = _assume_storage

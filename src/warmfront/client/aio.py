@@ -126,7 +126,7 @@ class AsyncClient:
             dtype: A dtype of the problem; the first one by default.
             endpoint: "xray", "checker", "benchmark" or "submit".
             file_name: The name of the source file in compiler messages.
-            problem_def: The Python source of a problem; requires an operator's key.
+            problem_def: The Python source of a problem; requires the role operator.
             idempotency_key: Submitting twice with the same key creates one submission. By default every call
                 has its own key, so only its own retries are deduplicated.
 
@@ -279,7 +279,7 @@ class AsyncClient:
             endpoint: Only submissions to this endpoint.
             limit: The size of the page, at most 100.
             cursor: The `next_cursor` of the previous page.
-            everyone: The submissions of all users; requires an operator's key.
+            everyone: The submissions of all users; requires the role operator.
 
         Raises:
             BadRequest: A filter is invalid.
@@ -349,7 +349,7 @@ class AsyncClient:
         return parse_response(ProvisioningResponse, await self._request("GET", "/provisioning")).problems
 
     async def reset_provisioning(self, gpu_type: str) -> list[ProvisioningProblemResponse]:
-        """Close the circuit breaker of a GPU type. Requires an operator's key.
+        """Close the circuit breaker of a GPU type. Requires the role operator.
 
         Example:
             >>> await client.reset_provisioning("MI300X")
@@ -369,7 +369,7 @@ class AsyncClient:
         return parse_response(CostsResponse, await self._request("GET", "/costs"))
 
     async def forecast(self, tasks_per_day: float | None = None) -> PaceForecastListResponse:
-        """Forecast how long the credits last at several paces. Takes seconds; requires an operator's key.
+        """Forecast how long the credits last at several paces. Takes seconds; requires the role operator.
 
         Args:
             tasks_per_day: A pace, up to 500, to use instead of the default paces.
@@ -386,7 +386,7 @@ class AsyncClient:
         return parse_response(PaceForecastListResponse, body)
 
     async def what_if(self) -> WhatIfResponse:
-        """Compare this month's cost with other policies. Takes seconds; requires an operator's key.
+        """Compare this month's cost with other policies. Takes seconds; requires the role operator.
 
         Example:
             >>> for policy in (await client.what_if()).items:

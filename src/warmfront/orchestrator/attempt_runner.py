@@ -185,7 +185,12 @@ class AttemptRunner:
             # reservation.
             vm = vm.begin_task().reserve(self._budget.escrow.reserved_usd(vm.id))
             ready = self._ready_event(vm, attempt, cold=cold)
-            caps = DailyCaps.for_user(self._settings, active.owner, active.submission.team)
+            caps = DailyCaps.for_user(
+                self._settings,
+                active.owner,
+                active.submission.team,
+                own_limit_usd=active.submission.daily_budget_usd,
+            )
             event, refusal = None, None
             try:
                 event = await self._store.begin_attempt(

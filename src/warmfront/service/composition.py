@@ -1,7 +1,7 @@
 """The service's composition root: open its components, connect them, and close them in reverse order.
 
-The only decision made here is whether the service may start: without an API key, it does not listen on an
-address that other machines can reach.
+The only decision made here is whether the service may start: without an API key or sign-in, it does not
+listen on an address that other machines can reach.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from warmfront.api.app import create_app
-from warmfront.api.auth import is_loopback
 from warmfront.api.context import ServiceContext
 from warmfront.clock import SystemClock
 from warmfront.errors import NoApiKey, StoreLocked
@@ -33,7 +32,9 @@ from warmfront.service.billing_reconciliation import BillingReconciler
 from warmfront.service.http_server import HttpServer, call_on_stop_signals, open_socket
 from warmfront.service.standby import AppSwitch, exit_if_superseded, standby_context, wait_for_takeover
 from warmfront.service.storage_check import check_storage
+from warmfront.sign_in.provider import open_identity_provider
 from warmfront.store.sql_database import open_standby_store
+from warmfront.values import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -137,7 +138,8 @@ async def _comes_first(waiting: Coroutine[Any, Any, None], serving: asyncio.Task
 
 
 async def _require_key(store: Store, settings: Settings) -> None:
-    if not is_loopback(settings.host) and not await store.has_active_key():
+    is_protected = settings.oidc_issuer is not None or await store.has_active_key()
+    if not is_loopback(settings.host) and not is_protected:
         raise NoApiKey(
             f"Other machines can reach the service on {settings.host}, and there is no API key.",
             hint="Create an API key, or set WARMFRONT_HOST to 127.0.0.1.",
@@ -189,6 +191,7 @@ async def _open_context(
             new_id=_new_id,
             xray=xray_service.report,
             billing_reconciler=reconciler,
+            identity_provider=open_identity_provider(settings),
             signing_keys=signing_keys,
             check_storage=partial(
                 asyncio.to_thread, check_storage, settings.data_dir, settings.min_free_disk_bytes

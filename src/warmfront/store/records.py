@@ -11,6 +11,7 @@ from warmfront.value_class import dataclass
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from warmfront.roles import Role
     from warmfront.submission import Submission
     from warmfront.usage_limits import DailySpending
     from warmfront.vm import VMInstance
@@ -104,13 +105,6 @@ class LedgerEntry:
     owner: str | None = None
 
 
-class Role(StrEnum):
-    """The permissions of an API key."""
-
-    USER = "user"
-    OPERATOR = "operator"
-
-
 @dataclass(frozen=True, kw_only=True)
 class ApiKey:
     """An API key without its secret."""
@@ -121,6 +115,7 @@ class ApiKey:
     created_at: float
     revoked_at: float | None = None
     team: str | None = None  #: the daily spending of a team's members is summed
+    daily_budget_usd: Decimal | None = None  #: its user's own daily budget, if they have one
 
 
 @dataclass(frozen=True, kw_only=True)

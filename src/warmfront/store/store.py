@@ -19,12 +19,15 @@ from warmfront.store import (
     submission_queries,
     vm_queries,
 )
+from warmfront.store.account_store import AccountStore
 from warmfront.store.database import RetryingDatabase
 from warmfront.store.records import AttemptOutcome
+from warmfront.store.share_store import ShareStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from warmfront.roles import Role
     from warmfront.store.attempt_queries import FinishEvent
     from warmfront.store.database import Database
     from warmfront.store.records import (
@@ -39,7 +42,6 @@ if TYPE_CHECKING:
         ProblemStatistics,
         RecoveredState,
         ReplayReport,
-        Role,
         RunningAttempt,
         StoredEvent,
         SubmissionPage,
@@ -79,6 +81,8 @@ class Store:
 
     def __init__(self, database: Database, bus: EventPublisher | None = None) -> None:
         self.database = database
+        self.accounts = AccountStore(database)  #: users, sessions and invitations
+        self.shares = ShareStore(database)  #: shared submissions and X-rays
         self._bus = bus
 
     def retrying(self) -> Store:

@@ -381,7 +381,7 @@ def test_a_key_is_revoked_once(data: Path, capsys: pytest.CaptureFixture[str]) -
 def test_an_invalid_user_or_role_is_rejected(
     data: Path, capsys: pytest.CaptureFixture[str], user: str, role: str
 ) -> None:
-    """User names have a restricted alphabet and length; there are two roles."""
+    """User names have a restricted alphabet and length; there are four roles."""
     assert manage_keys.create(user, role, as_json=False) == 2
     assert capsys.readouterr().out == ""
 
