@@ -84,21 +84,27 @@ def live_for_an_hour(pair: list[Service], users: list[User]) -> list[set[str]]:
 
 
 def check_ledger(stack: Stack, user: User, vms: list[dict[str, object]]) -> str:
-    """Check each VM of a service against the cloud's bill; return the owner id of the service."""
-    bill = {entry.id: entry for entry in stack.cloud.bill()}
-    owners = set()
+    """Check the VMs of a service against the cloud's bill; return the owner id of the service.
+
+    dstack may put a run on a machine that an earlier run of the same service has just left. Both VMs then
+    share the machine, which is named after the first, and their costs are its bill together.
+    """
+    bill = {f"amddevcloud/{entry.id}": entry for entry in stack.cloud.bill()}
+    tenants: dict[str, list[dict[str, object]]] = {}
     for vm in vms:
-        if vm["started_at"] is None:
-            continue  # it was never created
-        entry = bill[str(vm["machine_id"]).removeprefix("amddevcloud/")]
-        run = entry.name.removeprefix("dstack-main-").rpartition("-")[0]
-        label = parse_run_name(run)
+        if vm["started_at"] is not None:  # otherwise it was never created
+            tenants.setdefault(str(vm["machine_id"]), []).append(vm)
+    owners = set()
+    for machine_id, on_machine in tenants.items():
+        entry = bill[machine_id]
+        label = parse_run_name(entry.name.removeprefix("dstack-main-").rpartition("-")[0])
         assert label is not None, entry
-        assert label.our_id == vm["id"]
+        assert label.our_id in {vm["id"] for vm in on_machine}
         owners.add(label.owner)
-        assert vm["state"] == "TERMINATED", vm
-        assert vm["end_confirmed"] is True
-        assert abs(Decimal(str(vm["cost_usd"])) - Decimal(str(entry.cost_usd()))) < CENT, (vm, entry)
+        assert {vm["state"] for vm in on_machine} == {"TERMINATED"}, on_machine
+        assert all(vm["end_confirmed"] is True for vm in on_machine)
+        cost_usd = sum(Decimal(str(vm["cost_usd"])) for vm in on_machine)
+        assert abs(cost_usd - Decimal(str(entry.cost_usd()))) < CENT, (on_machine, entry)
     (owner,) = owners
     assert owner is not None
     return owner
