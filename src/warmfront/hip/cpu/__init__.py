@@ -67,9 +67,6 @@ GCC_FLAGS: Final = ("-fvect-cost-model=dynamic",)
 #: ignores both.
 WHOLE_FLAGS: Final = ("-fwhole-program",)
 
-#: To compile kernels without their second forms, with loops over threads.
-ONE_FORM_FLAG: Final = "-DHIPCPU_ONE_FORM=1"
-
 #: For the library and the guest.
 RUNTIME_FLAGS: Final = (*_COMMON, "-O2", "-march=native", "-Wall", "-Wextra")
 

@@ -2,8 +2,9 @@
 
 Sources. Shapes, blocks and cycles on gfx90a and gfx942: AMD's matrix instruction calculator
 (github.com/ROCm/amd_matrix_instruction_calculator), which prints them for each instruction. On gfx950 the
-calculator has none; the cycles of the forms that are new there follow from AMD's published peaks of the
-MI355X (2.4 GHz, 1,024 matrix cores), and those of older forms are not published.
+calculator has none; AMD's "Matrix Core Programming on AMD CDNA3 and CDNA4 architecture" (rocm.blogs.amd.com,
+2025) has those of floating-point forms, and those of int8 follow from the published peak of the MI355X (2.4
+GHz, 1,024 matrix cores). Those of forms with several products are not published.
 """
 
 from __future__ import annotations
@@ -74,12 +75,18 @@ _GFX950_CYCLES = {
     ("fp64", 16, 4): 64,
     ("fp32", 32, 2): 64,
     ("fp32", 16, 4): 32,
+    ("fp16", 32, 8): 32,
+    ("fp16", 16, 16): 16,
     ("fp16", 32, 16): 32,
     ("fp16", 16, 32): 16,
+    ("bf16", 32, 8): 32,
+    ("bf16", 16, 16): 16,
     ("bf16", 32, 16): 32,
     ("bf16", 16, 32): 16,
     ("int8", 32, 32): 32,
     ("int8", 16, 64): 16,
+    ("fp8", 32, 16): 32,
+    ("fp8", 16, 32): 16,
     # With fp8 operands; fp6 and fp4 take half as long.
     ("fp8", 32, 64): 64,
     ("fp8", 16, 128): 32,

@@ -7,7 +7,8 @@
 //   scale  of columns 32 * G to 32 * G + 31 of the row lane % M, as a byte of the register.
 //   B      the same with columns in place of rows.
 //   D      as with other forms: see matrix.cpp.
-// Source of the layout of fp8 and of the scales: AMD's tests of Composable Kernel (test/mx_mfma_op), which print them.
+// Sources: AMD's "Matrix Core Programming on AMD CDNA3 and CDNA4 architecture" (rocm.blogs.amd.com, 2025) for fp8 and fp4, and
+// AMD's tests of Composable Kernel (test/mx_mfma_op), which print the lanes of the scales. That fp6 is like fp4 is assumed.
 //
 // The products are exact. Their sum is computed in double precision and rounded once; how the GPU rounds is not documented.
 #ifndef __clang__

@@ -10,8 +10,9 @@
 
 #include <hipcpu/core.h>
 
-// Nothing in a checked build, which reports accesses by thread, and if the second form did not compile.
-#if defined(HIPCPU_CHECKED) || defined(HIPCPU_ONE_FORM)
+// Nothing in a checked build, which reports accesses by thread. If a second form does not compile, the source is compiled
+// again with this macro redefined.
+#ifdef HIPCPU_CHECKED
 #define HIPCPU_LOOPS(...)
 #else
 #define HIPCPU_LOOPS(...) __VA_ARGS__
