@@ -9,6 +9,7 @@ import { currentTheme, setTheme, type Theme } from "../lib/theme";
 import { AccountMenu } from "./AccountMenu";
 import { KeyDialog } from "./KeyDialog";
 import { SignInButton } from "./SignInButton";
+import { StandbyBanner } from "./StandbyBanner";
 import icon from "../icon.svg";
 
 const NAVIGATION = [
@@ -52,6 +53,7 @@ export function Shell({ children }: { children: ReactNode }): React.JSX.Element 
       <ConnectionBanner />
       <UserChangedBanner />
       <SessionEndedBanner />
+      <StandbyBanner />
       <main id="main" className="shell-main" ref={main} tabIndex={-1}>
         {children}
       </main>

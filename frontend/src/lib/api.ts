@@ -8,6 +8,7 @@ import type {
   CostsResponse,
   Endpoint,
   GpuListResponse,
+  HealthResponse,
   InvitationCreatedResponse,
   InvitationListResponse,
   InvitationPreviewResponse,
@@ -39,6 +40,8 @@ import type {
 
 const ROOT = "/api/amd";
 const KEY = "warmfront.key";
+/** The event of the window after a response that only the active service could have given. */
+export const ON_STANDBY = "warmfront:standby";
 const TIMEOUT_MS = 30_000;
 const SIMULATION_TIMEOUT_MS = 300_000;
 
@@ -142,6 +145,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   const body = await readErrorBody(response);
   if (response.status === 401 && !promptDismissed) promptForKey(body.detail);
   if (body.code === "USER_CHANGED") updateConnection({ userChanged: "Another user" });
+  if (body.code === "ON_STANDBY") window.dispatchEvent(new Event(ON_STANDBY));
   throw new ApiError(body);
 }
 
@@ -209,6 +213,7 @@ export const problems = (): Promise<ProblemListResponse> => get("/problems");
 export const problem = (slug: string): Promise<ProblemDetailResponse> => get(`/problems/${segment(slug)}`);
 export const leaderboard = (slug: string): Promise<LeaderboardResponse> => get(`/leaderboard/${segment(slug)}`);
 export const gpus = (): Promise<GpuListResponse> => get("/gpus");
+export const health = (): Promise<HealthResponse> => get("/health");
 export const ready = (): Promise<ReadinessResponse> => get("/ready");
 export const submission = (id: string): Promise<SubmissionDetailResponse> => get(`/submissions/${segment(id)}`);
 export const submissions = (fields: Parameters<typeof query>[0] = {}): Promise<SubmissionPageResponse> =>

@@ -65,17 +65,19 @@ function Head({ submission: detail, progress }: { submission: SubmissionDetailRe
       <Badge status={detail.verdict ?? progress.verdict?.status ?? "RUNNING"} />
       {detail.simulated && <span className="badge">Simulated</span>}
       <span className="grow" />
-      <Link className="button" href={`/problems/${detail.problem}?from=${detail.id}`}>
-        Open in editor
-      </Link>
-      <Link className="button" href={`/problems/${detail.problem}`}>
-        Open problem
-      </Link>
-      {!hasEnded && (
-        <button className="button danger" disabled={cancelling} onClick={() => void requestCancel()}>
-          {cancelling ? "Cancelling…" : "Cancel"}
-        </button>
-      )}
+      <span className="row">
+        <Link className="button" href={`/problems/${detail.problem}?from=${detail.id}`}>
+          Open in editor
+        </Link>
+        <Link className="button" href={`/problems/${detail.problem}`}>
+          Open problem
+        </Link>
+        {!hasEnded && (
+          <button className="button danger" disabled={cancelling} onClick={() => void requestCancel()}>
+            {cancelling ? "Cancelling…" : "Cancel"}
+          </button>
+        )}
+      </span>
     </div>
   );
 }
