@@ -22,6 +22,7 @@ const Join = lazy(lazyImport(() => import("./views/join/Join")));
 const People = lazy(lazyImport(() => import("./views/people/People")));
 const Shared = lazy(lazyImport(() => import("./views/shared/Shared")));
 const SignIn = lazy(lazyImport(() => import("./views/sign-in/SignIn")));
+const Team = lazy(lazyImport(() => import("./views/team/Team")));
 const Settings = lazy(lazyImport(() => import("./views/settings/Settings")));
 
 export function App(): React.JSX.Element {
@@ -56,6 +57,7 @@ export function App(): React.JSX.Element {
             <Route path="/join" component={Join} />
             <Route path="/account" component={Account} />
             <Route path="/people" component={People} />
+            <Route path="/team" component={Team} />
             <Route path="/s/:id">{({ id }) => <Shared key={id} id={id} />}</Route>
             <Route>
               <NotFound />

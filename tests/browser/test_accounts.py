@@ -64,6 +64,14 @@ def test_two_people_one_invited_by_the_other_share_a_submission(browser: Browser
         window.page.goto(shared)
         expect(window.page.get_by_role("heading", name="This is private")).to_be_visible()
     _check_account(ada.page)
+    _assign(ada.page)
+    grace.open("/team")
+    assignment = grace.page.get_by_role("region", name="Week 1", exact=True)
+    expect(assignment.get_by_role("row").nth(1)).to_contain_text(re.compile("grace.*yes"))
+    expect(assignment.get_by_role("row")).to_have_count(2)  # only her own
+    assert violations(grace.page) == []
+    assignment.get_by_role("link", name="Team leaderboard").click()
+    expect(grace.page.get_by_role("main")).to_contain_text("Only members of the team kernels are ranked")
     for window in (ada, grace, stranger):
         assert [error for error in window.console_errors if not _REJECTED.search(error)] == []
         window.close()
@@ -229,6 +237,19 @@ def _share(page: Page, path: str, visibility: str) -> str:
     expect(link).to_be_visible()
     assert violations(page) == []
     return link.input_value()
+
+
+def _assign(page: Page) -> None:
+    """Set an assignment for the team of the invited person, from the list of people."""
+    page.goto("/people")
+    page.get_by_role("link", name="kernels").first.click()
+    page.get_by_label("Problem").select_option("leaky-relu")
+    page.get_by_label("Title (optional)").fill("Week 1")
+    page.get_by_label("Deadline").fill("2099-01-31T12:00")
+    page.get_by_role("button", name="Set assignment").click()
+    expect(page.get_by_role("region", name="Week 1", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Export results")).to_be_visible()
+    assert violations(page) == []
 
 
 def _check_account(page: Page) -> None:

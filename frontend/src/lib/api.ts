@@ -4,6 +4,7 @@ import { read, write } from "./storage";
 import type {
   ApiKeyCreatedResponse,
   ApiKeyListResponse,
+  AssignmentRequest,
   ClaimResponse,
   CostsResponse,
   Endpoint,
@@ -31,6 +32,7 @@ import type {
   SubmissionDetailResponse,
   SubmissionPageResponse,
   SubmitRequest,
+  TeamResponse,
   UserListResponse,
   UserRequest,
   UserResponse,
@@ -211,7 +213,8 @@ export function post<T>(path: string, body: unknown, headers: Record<string, str
 
 export const problems = (): Promise<ProblemListResponse> => get("/problems");
 export const problem = (slug: string): Promise<ProblemDetailResponse> => get(`/problems/${segment(slug)}`);
-export const leaderboard = (slug: string): Promise<LeaderboardResponse> => get(`/leaderboard/${segment(slug)}`);
+export const leaderboard = (slug: string, team: string | null = null): Promise<LeaderboardResponse> =>
+  get(`/leaderboard/${segment(slug)}`, { team });
 export const gpus = (): Promise<GpuListResponse> => get("/gpus");
 export const health = (): Promise<HealthResponse> => get("/health");
 export const ready = (): Promise<ReadinessResponse> => get("/ready");
@@ -257,3 +260,11 @@ export const shareSubmission = (id: string, visibility: Visibility): Promise<Sha
 export const ownShares = (): Promise<ShareListResponse> => get("/shares");
 export const changeShare = (id: string, visibility: Visibility): Promise<ShareResponse> =>
   post(`/shares/${segment(id)}`, { visibility });
+
+export const team = (name: string): Promise<TeamResponse> => get(`/teams/${segment(name)}`);
+export const createAssignment = (name: string, body: AssignmentRequest): Promise<TeamResponse> =>
+  post(`/teams/${segment(name)}/assignments`, body);
+export const deleteAssignment = (name: string, id: string): Promise<TeamResponse> =>
+  post(`/teams/${segment(name)}/assignments/${segment(id)}/delete`, {});
+/** The results of a team as CSV. */
+export const teamResults = async (name: string): Promise<string> => (await request(`/teams/${segment(name)}/results.csv`)).text();

@@ -83,6 +83,41 @@ export interface AssemblyBlock {
   instructions: string[];
 }
 
+/** A new assignment. */
+export interface AssignmentRequest {
+  problem: string;
+  /** The title of the problem if omitted. */
+  title?: string;
+  /** With a time zone. Submissions that are sent until then count. */
+  deadline_at: string;
+}
+
+/** An assignment, with the results that the caller may see. */
+export interface AssignmentResponse {
+  id: string;
+  problem: string;
+  title: string;
+  deadline_at: string;
+  /** Whether the deadline is in the future. */
+  is_open: boolean;
+  created_by: string;
+  /** Of every member for managers of the team; otherwise only the caller's own. */
+  results: AssignmentResultResponse[];
+}
+
+/** What one member achieved before the deadline. */
+export interface AssignmentResultResponse {
+  user: string;
+  submissions: number;
+  accepted: number;
+  solved: boolean;
+  best_submission_id: string | null;
+  best_runtime_ms: number | null;
+  gpu_type: string | null;
+  simulated: boolean | null;
+  accepted_at: string | null;
+}
+
 /** One case was timed. */
 export interface BenchmarkResultEvent {
   /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
@@ -1322,6 +1357,16 @@ export interface TaskSummary {
   cold_cost_usd: number | null;
   /** Average charge of warm reuses: their work; idle time is charged to the VM pool. */
   warm_cost_usd: number | null;
+}
+
+/** A team with its members and assignments. */
+export interface TeamResponse {
+  name: string;
+  now: string;
+  members: string[];
+  /** Whether the caller may change assignments and export results. */
+  can_manage: boolean;
+  assignments: AssignmentResponse[];
 }
 
 /** One case passed or failed. */

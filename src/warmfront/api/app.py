@@ -25,6 +25,7 @@ from warmfront.api.routes import (
     session,
     shares,
     submissions,
+    teams,
     vms,
 )
 from warmfront.api.validation import ProblemCatalogue
@@ -68,6 +69,7 @@ def create_app(service: ServiceContext) -> FastAPI:
         account,
         people,
         shares,
+        teams,
     ):
         app.include_router(module.router, prefix=serialization.ROOT)
     app.include_router(health.router, include_in_schema=False)

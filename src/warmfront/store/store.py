@@ -23,6 +23,7 @@ from warmfront.store.account_store import AccountStore
 from warmfront.store.database import RetryingDatabase
 from warmfront.store.records import AttemptOutcome
 from warmfront.store.share_store import ShareStore
+from warmfront.store.team_store import TeamStore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,6 +84,7 @@ class Store:
         self.database = database
         self.accounts = AccountStore(database)  #: users, sessions and invitations
         self.shares = ShareStore(database)  #: shared submissions and X-rays
+        self.teams = TeamStore(database)  #: teams and their assignments
         self._bus = bus
 
     def retrying(self) -> Store:

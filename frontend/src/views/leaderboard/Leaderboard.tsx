@@ -1,5 +1,5 @@
 /** The leaderboard of a problem: a table per GPU, and one for simulated results, each with its own scale. */
-import { Link, useLocation } from "wouter";
+import { Link, useLocation, useSearchParams } from "wouter";
 import { leaderboard, problems } from "../../lib/api";
 import { gflops, percent, plural } from "../../lib/format";
 import type { LeaderboardEntry, LeaderboardResponse } from "../../lib/generated";
@@ -11,12 +11,19 @@ import "./leaderboard.css";
 
 export default function Leaderboard({ slug }: { slug: string }): React.JSX.Element {
   useTitle(`Leaderboard of ${slug}`);
-  const query = useQuery(slug, () => leaderboard(slug));
+  const [search] = useSearchParams();
+  const team = search.get("team");
+  const query = useQuery(`${slug} ${team ?? ""}`, () => leaderboard(slug, team));
   if (query.error !== null && query.data === null)
     return <ErrorMessage error={query.error} onRetry={query.refetch} />;
   return (
     <div className="stack">
       <Head slug={slug} />
+      {team !== null && (
+        <p className="note">
+          Only members of the team {team} are ranked. <Link href={`/leaderboard/${slug}`}>Show everyone</Link>
+        </p>
+      )}
       {query.data === null ? <p className="dim">Loading…</p> : <Tables response={query.data} />}
     </div>
   );

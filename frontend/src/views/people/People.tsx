@@ -1,5 +1,6 @@
 /** Users and invitations, for admins. */
 import { useState } from "react";
+import { Link } from "wouter";
 import { ErrorMessage } from "../../components/MessagePage";
 import { ApiError, changeUser, createInvitation, invitations, revokeInvitation, users } from "../../lib/api";
 import { dateTime, dollars } from "../../lib/format";
@@ -201,7 +202,10 @@ function Users({ items, onChange }: { items: UserResponse[]; onChange: () => voi
                     ))}
                   </select>
                 </td>
-                <td>{user.team === null ? "–" : `${user.team}${user.manages_team ? " (manager)" : ""}`}</td>
+                <td>
+                  {user.team === null ? "–" : <Link href={`/team?name=${encodeURIComponent(user.team)}`}>{user.team}</Link>}
+                  {user.manages_team && " (manager)"}
+                </td>
                 <td>{dollars(user.daily_budget_usd)}</td>
                 <td>{dateTime(user.last_sign_in_at)}</td>
                 <td>

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from warmfront import gpus
@@ -16,6 +16,7 @@ from warmfront.api.disconnects import ClientDisconnected, run_while_connected
 from warmfront.api.error_responses import InvalidField, quote_value
 from warmfront.api.leaderboard_ranking import RankedSubmission, mean_pct_of_floor, rank_submissions
 from warmfront.api.openapi import error_responses_for
+from warmfront.api.routes.teams import require_member
 from warmfront.api.validation import validate_dtype, validate_source
 from warmfront.errors import NotFound
 from warmfront.hip.xray.occupancy import COMPUTE_UNITS
@@ -107,11 +108,22 @@ async def get_problem(
 
 @router.get("/leaderboard/{slug}", responses=error_responses_for(404, 422))
 async def get_leaderboard(
-    slug: str, service: ServiceDep, problems: ProblemsDep, caller: CallerDep
+    slug: str,
+    service: ServiceDep,
+    problems: ProblemsDep,
+    caller: CallerDep,
+    team: Annotated[str | None, Query(max_length=64, description="Only the members of this team.")] = None,
 ) -> LeaderboardResponse:
-    """Return the best accepted submission of each user on each GPU. Overlapping intervals share a rank."""
+    """Return the best accepted submission of each user on each GPU. Overlapping intervals share a rank.
+
+    With `team`, it is the private leaderboard of a team, for its members and operators.
+    """
     problem = _find_problem(problems, slug)
     accepted = await service.store.leaderboard(problem.slug)
+    if team is not None:
+        await require_member(service, caller, team)
+        members = set(await service.store.teams.members(team))
+        accepted = [entry for entry in accepted if entry[0].owner in members]
     return LeaderboardResponse(
         problem=problem.slug,
         items=_entries([entry for entry in accepted if not entry[0].simulated], caller),

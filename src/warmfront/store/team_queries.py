@@ -1,0 +1,103 @@
+"""Queries on teams: members, assignments, and what members achieved before a deadline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, delete, insert, select, union
+
+from warmfront.store import schema
+from warmfront.store.account_records import AssignmentResult, TeamAssignment
+from warmfront.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy import Connection
+
+_A = schema.assignments.c
+_S = schema.submissions.c
+_U = schema.users.c
+_K = schema.api_keys.c
+_NAMES = tuple(TeamAssignment.__dataclass_fields__)
+_ASSIGNMENTS = select(*[_A[name] for name in _NAMES])
+
+
+def members(conn: Connection, team: str) -> list[str]:
+    """Return the members of a team, by name: users who sign in, and users of active keys."""
+    return sorted(row[0] for row in conn.execute(_MEMBERS, {"team": team}))
+
+
+_MEMBERS = union(
+    select(_U.name).where(_U.team == bindparam("team"), _U.disabled_at.is_(None)),
+    select(_K.user_name).where(_K.team == bindparam("team"), _K.revoked_at.is_(None)),
+)
+
+
+def create_assignment(conn: Connection, assignment: TeamAssignment) -> TeamAssignment:
+    """Store an assignment."""
+    conn.execute(_CREATE, {name: getattr(assignment, name) for name in _NAMES})
+    return assignment
+
+
+_CREATE = insert(schema.assignments)
+
+
+def assignments(conn: Connection, team: str) -> list[TeamAssignment]:
+    """Return the assignments of a team, by deadline."""
+    rows = conn.execute(_OF_TEAM, {"team": team})
+    return [TeamAssignment(**dict(zip(_NAMES, row, strict=True))) for row in rows]
+
+
+_OF_TEAM = _ASSIGNMENTS.where(_A.team == bindparam("team")).order_by(_A.deadline_at, _A.id)
+
+
+def delete_assignment(conn: Connection, team: str, assignment_id: str) -> bool:
+    """Delete an assignment; return False if the team has none with this id. Submissions are kept."""
+    return conn.execute(_DELETE, {"team": team, "id": assignment_id}).rowcount == 1
+
+
+_DELETE = delete(schema.assignments).where(_A.team == bindparam("team"), _A.id == bindparam("id"))
+
+
+def results(conn: Connection, team: str) -> list[AssignmentResult]:
+    """Return the result of every member for every assignment. A submission counts by the time it was sent."""
+    people = members(conn, team)
+    found = []
+    for assignment in assignments(conn, team):
+        until = {"problem": assignment.problem, "deadline": assignment.deadline_at}
+        by_owner: dict[str, list[Any]] = {}
+        for row in conn.execute(_UNTIL, until):
+            by_owner.setdefault(row.owner, []).append(row)
+        found += [_result(assignment.id, person, by_owner.get(person, [])) for person in people]
+    return found
+
+
+_UNTIL = (
+    select(
+        _S.owner, _S.id, _S.verdict, _S.avg_runtime_ms, _S.gpu, _S.simulated, _S.created_at, _S.finished_at
+    )
+    .where(_S.problem == bindparam("problem"), _S.created_at <= bindparam("deadline"))
+    .order_by(_S.created_at, _S.id)
+)
+
+
+def _result(assignment_id: str, user: str, rows: Sequence[Any]) -> AssignmentResult:
+    accepted = [row for row in rows if row.verdict == Verdict.ACCEPTED]
+    # Times on a GPU before simulated ones, then the fastest.
+    timed = sorted(
+        (row for row in accepted if row.avg_runtime_ms is not None),
+        key=lambda row: (row.simulated, row.avg_runtime_ms),
+    )
+    best = timed[0] if timed else (accepted[0] if accepted else None)
+    return AssignmentResult(
+        assignment_id=assignment_id,
+        user=user,
+        submissions=len(rows),
+        accepted=len(accepted),
+        best_submission_id=best.id if best else None,
+        best_runtime_ms=best.avg_runtime_ms if best else None,
+        gpu=best.gpu if best else None,
+        simulated=bool(best.simulated) if best else None,
+        accepted_at=accepted[0].finished_at if accepted else None,
+    )

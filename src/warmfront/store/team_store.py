@@ -1,0 +1,38 @@
+"""The part of the store for teams and their assignments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from warmfront.store import team_queries
+
+if TYPE_CHECKING:
+    from warmfront.store.account_records import AssignmentResult, TeamAssignment
+    from warmfront.store.database import Database
+
+
+class TeamStore:
+    """Named transactions and queries on teams."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def members(self, team: str) -> list[str]:
+        """Return the members of a team, by name."""
+        return await self._database.read(team_queries.members, team)
+
+    async def create_assignment(self, assignment: TeamAssignment) -> TeamAssignment:
+        """Store an assignment."""
+        return await self._database.write(team_queries.create_assignment, assignment)
+
+    async def assignments(self, team: str) -> list[TeamAssignment]:
+        """Return the assignments of a team, by deadline."""
+        return await self._database.read(team_queries.assignments, team)
+
+    async def delete_assignment(self, team: str, assignment_id: str) -> bool:
+        """Delete an assignment; return False if the team has none with this id."""
+        return await self._database.write(team_queries.delete_assignment, team, assignment_id)
+
+    async def results(self, team: str) -> list[AssignmentResult]:
+        """Return the result of every member for every assignment."""
+        return await self._database.read(team_queries.results, team)

@@ -1,0 +1,59 @@
+"""Teams and classes: members, assignments and results."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AwareDatetime, Field
+
+from warmfront.wire.base import RequestModel, ResponseModel, Slug, Timestamp
+
+
+class AssignmentRequest(RequestModel):
+    """A new assignment."""
+
+    problem: Slug
+    title: str = Field("", max_length=200, description="The title of the problem if omitted.")
+    # Not strict: strict mode accepts only `datetime` objects, which JSON does not have.
+    deadline_at: Annotated[AwareDatetime, Field(strict=False)] = Field(
+        description="With a time zone. Submissions that are sent until then count.",
+        examples=["2030-01-31T23:59:00Z"],
+    )
+
+
+class AssignmentResultResponse(ResponseModel):
+    """What one member achieved before the deadline."""
+
+    user: str
+    submissions: int
+    accepted: int
+    solved: bool
+    best_submission_id: str | None
+    best_runtime_ms: float | None
+    gpu_type: str | None
+    simulated: bool | None
+    accepted_at: Timestamp | None
+
+
+class AssignmentResponse(ResponseModel):
+    """An assignment, with the results that the caller may see."""
+
+    id: str
+    problem: str
+    title: str
+    deadline_at: Timestamp
+    is_open: bool = Field(description="Whether the deadline is in the future.")
+    created_by: str
+    results: list[AssignmentResultResponse] = Field(
+        description="Of every member for managers of the team; otherwise only the caller's own."
+    )
+
+
+class TeamResponse(ResponseModel):
+    """A team with its members and assignments."""
+
+    name: str
+    now: Timestamp
+    members: list[str]
+    can_manage: bool = Field(description="Whether the caller may change assignments and export results.")
+    assignments: list[AssignmentResponse]

@@ -1,0 +1,125 @@
+"""Teams and classes: private boards, assignments with a deadline, and the export of results."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from tests.support.api_harness import ApiHarness, Client, served
+from warmfront.roles import Role
+from warmfront.store import account_queries
+from warmfront.wire.base import isoformat
+
+
+def _member(harness: ApiHarness, name: str, team: str | None = "class-1", role: Role = Role.AUTHOR) -> Client:
+    _, secret = harness.database.run(account_queries.create_key, name, role, harness.clock.now(), team=team)
+    return harness.client.with_key(secret)
+
+
+def _deadline(harness: ApiHarness, after_s: float) -> str:
+    return isoformat(harness.clock.now() + after_s)
+
+
+async def _assign(harness: ApiHarness, client: Client, **fields: object) -> dict[str, Any]:
+    body = {"problem": "leaky-relu", "deadline_at": _deadline(harness, 3600.0), **fields}
+    answer = await client.post("/api/amd/teams/class-1/assignments", body)
+    assert answer.status == 201, answer.body
+    return dict(answer.json())
+
+
+@served()
+async def test_an_assignment_counts_until_its_deadline(harness: ApiHarness) -> None:
+    """A submission counts by the time it was sent; members see their own result, a manager sees all."""
+    olga = _member(harness, "olga", role=Role.OPERATOR)
+    ada, bob = _member(harness, "ada"), _member(harness, "bob")
+    team = await _assign(harness, olga, title="Week 1")
+    assert team["members"] == ["ada", "bob", "olga"]
+    await ada.submit(accept="text/event-stream", endpoint="submit")
+    await asyncio.sleep(7200.0)  # in virtual time
+    await bob.submit(accept="text/event-stream", endpoint="submit")  # too late
+    (own,) = (await ada.get("/api/amd/teams/class-1")).json()["assignments"]
+    assert (own["title"], own["is_open"]) == ("Week 1", False)
+    (result,) = own["results"]
+    assert (result["user"], result["solved"], result["submissions"]) == ("ada", True, 1)
+    (all_results,) = (await olga.get("/api/amd/teams/class-1")).json()["assignments"]
+    assert {item["user"]: item["solved"] for item in all_results["results"]} == {
+        "ada": True,
+        "bob": False,
+        "olga": False,
+    }
+
+
+@served()
+async def test_results_are_exported(harness: ApiHarness) -> None:
+    """The CSV has one row per member and assignment, and no cell that a spreadsheet would evaluate."""
+    olga, ada = _member(harness, "olga", role=Role.OPERATOR), _member(harness, "ada")
+    await _assign(harness, olga, title="=1+1")
+    await ada.submit(accept="text/event-stream", endpoint="submit")
+    answer = await olga.get("/api/amd/teams/class-1/results.csv")
+    assert (answer.status, answer.headers["content-type"]) == (200, "text/csv; charset=utf-8")
+    rows = list(csv.DictReader(io.StringIO(answer.body.decode())))
+    assert [(row["user"], row["solved"], row["assignment"]) for row in rows] == [
+        ("ada", "yes", "'=1+1"),
+        ("olga", "no", "'=1+1"),
+    ]
+    refused = await ada.get("/api/amd/teams/class-1/results.csv")
+    assert (refused.status, refused.json()["code"]) == (403, "NOT_ALLOWED")
+
+
+@served()
+async def test_a_team_has_a_board_of_its_own(harness: ApiHarness) -> None:
+    """Only its members are ranked, and only they and operators see it."""
+    ada, eve = _member(harness, "ada"), _member(harness, "eve", None)
+    operator = _member(harness, "olga", None, Role.OPERATOR)
+    for client in (ada, eve):
+        await client.submit(accept="text/event-stream", endpoint="submit")
+
+    async def ranked(client: Client, path: str) -> set[str]:
+        board = (await client.get(path)).json()
+        return {entry["user"] for entry in board["items"] + board["simulated"]}
+
+    assert await ranked(ada, "/api/amd/leaderboard/leaky-relu") == {"ada", "eve"}
+    for client in (ada, operator):
+        assert await ranked(client, "/api/amd/leaderboard/leaky-relu?team=class-1") == {"ada"}
+    for path in ("/api/amd/leaderboard/leaky-relu?team=class-1", "/api/amd/teams/class-1"):
+        assert (await eve.get(path)).status == 404
+    assert (await operator.get("/api/amd/teams/nothing")).status == 404
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"problem": "nothing"}, "problem"),
+        ({"deadline_at": "tomorrow"}, "deadline_at"),
+        ({"deadline_at": "2030-01-01T00:00:00"}, "deadline_at"),  # without a time zone
+        ({"deadline_at": "1970-01-01T00:00:00Z"}, "deadline_at"),
+        ({"title": "x" * 201}, "title"),
+    ],
+)
+def test_an_invalid_assignment_is_rejected(changes: dict[str, str], field: str) -> None:
+    """The error names the field."""
+
+    @served(start=False)
+    async def ask(harness: ApiHarness) -> None:
+        olga = _member(harness, "olga", role=Role.OPERATOR)
+        body = {"problem": "relu", "deadline_at": _deadline(harness, 60.0), **changes}
+        answer = await olga.post("/api/amd/teams/class-1/assignments", body)
+        assert (answer.status, answer.json()["field"]) == (422, field)
+
+    ask()
+
+
+@served(start=False)
+async def test_an_assignment_is_deleted(harness: ApiHarness) -> None:
+    """Only by managers of the team, and only once."""
+    olga, ada = _member(harness, "olga", role=Role.OPERATOR), _member(harness, "ada")
+    team = await _assign(harness, olga)
+    (assignment,) = team["assignments"]
+    path = f"/api/amd/teams/class-1/assignments/{assignment['id']}/delete"
+    assert (await ada.post(path)).status == 403
+    assert (await olga.post(path)).json()["assignments"] == []
+    assert (await olga.post(path)).status == 404
