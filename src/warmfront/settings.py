@@ -130,6 +130,8 @@ class Settings:
     rate_usd_per_h: Decimal = Decimal("1.99")
     #: AMD_MI325X_HOURLY_RATE: dollars per hour of a VM with an MI325X.
     mi325x_rate_usd_per_h: Decimal = Decimal("2.25")
+    #: AMD_HOST_HOURLY_RATE: dollars per hour and GPU of a host of AMD_FLEET_HOSTS while it is in use.
+    host_rate_usd_per_h: Decimal = Decimal(0)
     #: AMD_VM_GPUS: how many GPUs a VM may have, separated by commas, such as `1,8`.
     gpu_counts: tuple[int, ...] = (1,)
     #: AMD_VM_GPU_RATES: dollars per hour of VMs with several GPUs, such as `8:15.92`; else a multiple of one.
@@ -199,6 +201,14 @@ class Settings:
     fleet_name: str = "amd-mi300x-fleet"
     #: AMD_FLEET_MAX_NODES: maximum number of VMs in the fleet; the minimum is always 0.
     fleet_max_nodes: int = 1
+    #: AMD_FLEET_HOSTS: your own machines as an SSH fleet, separated by commas; empty: VMs of a cloud.
+    fleet_hosts: tuple[values.SSHAddress, ...] = ()
+    #: AMD_FLEET_SSH_USER: the user on these hosts who may use sudo without a password.
+    fleet_ssh_user: str = "root"
+    #: AMD_FLEET_SSH_KEY: the file with this user's private key; `fleet create` gives it to the dstack server.
+    fleet_ssh_key: Path | None = None
+    #: AMD_FLEET_JUMP_HOST: the SSH server through which these hosts are reached; empty: directly.
+    fleet_jump_host: values.SSHAddress | None = None
     #: AMD_FLEET_IDLE_DURATION: time after which dstack itself terminates an idle VM.
     fleet_idle_s: int = 600
     #: AMD_FLEET_DRY_RUN: `warmfront fleet create` stops after the plan.
@@ -252,6 +262,11 @@ class Settings:
         return tuple(name.strip() for name in self.backend.split(","))
 
     @property
+    def max_fleet_vms(self) -> int:
+        """The maximum number of VMs in the fleet: AMD_FLEET_MAX_NODES, or one per host."""
+        return len(self.fleet_hosts) or self.fleet_max_nodes
+
+    @property
     def regions(self) -> tuple[str, ...]:
         """The regions that VMs may be in; none: all."""
         return tuple(name.strip() for name in self.region.split(",") if name.strip())
@@ -264,7 +279,7 @@ class Settings:
     def gpu_rate_usd_per_h(self, gpu: str) -> Decimal:
         """Return the price of a VM with this GPU type: the operator's setting, or the list price.
 
-        A partition costs its share of the card's price.
+        On your own machines it is AMD_HOST_HOURLY_RATE. A partition costs its share of the card's price.
 
         Raises:
             BadSetting: There is neither a setting nor a list price.
@@ -273,6 +288,8 @@ class Settings:
         known = gpus.by_name(gpu)
         if known is not None and known.card:
             return self.gpu_rate_usd_per_h(known.card) / known.devices_per_card
+        if self.fleet_hosts:
+            return self.host_rate_usd_per_h
         rate = set_rates.get(gpu, known.list_price_usd_per_h if known else None)
         if rate is None:
             raise BadSetting(
@@ -313,14 +330,18 @@ class Settings:
 def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
     """Load the settings: the environment overrides `.env`, which overrides the defaults."""
     texts = _resolve_aliases({**_read_env_file(env_file), **(os.environ if environ is None else environ)})
-    for variable in sorted(_SSH_FLEET_VARIABLES & {name for name, value in texts.items() if value.strip()}):
-        _log.warning("%s has no effect, because VMs come from a dstack fleet; unset it", variable)
+    for variable in sorted(
+        _SSH_FLEET_VARIABLES.keys() & {name for name, value in texts.items() if value.strip()}
+    ):
+        _log.warning("%s has no effect; use %s instead", variable, _SSH_FLEET_VARIABLES[variable])
     given = {
         name: _parse(variable, texts[variable], parse, allowed)
         for name, (variable, parse, allowed) in _VARIABLES.items()
         if texts.get(variable, "").strip()
     }
     settings = Settings(**given)  # type: ignore[arg-type]  # each parser gives its field's type
+    if settings.fleet_hosts or settings.backend == OWN_HOSTS_BACKEND:
+        settings = _with_own_hosts(settings, texts)
     if settings.default_gpu not in settings.gpu_types:
         raise BadSetting(
             f"AMD_DEFAULT_GPU is {settings.default_gpu!r}; allowed: a GPU type of AMD_GPU_TYPE, "
@@ -328,6 +349,30 @@ def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(
             hint="Add it to AMD_GPU_TYPE, or change AMD_DEFAULT_GPU.",
         )
     return settings
+
+
+def _with_own_hosts(settings: Settings, texts: Mapping[str, str]) -> Settings:
+    """Return the settings for an SSH fleet.
+
+    Raises:
+        BadSetting: There are no hosts, or a variable that is only for VMs of a cloud is set.
+    """
+    if not settings.fleet_hosts:
+        raise BadSetting(
+            "AMD_BACKEND is 'remote', which is dstack's name for your own machines, but AMD_FLEET_HOSTS is "
+            "not set.",
+            hint="Set AMD_FLEET_HOSTS to your machines, such as 10.0.0.11,10.0.0.12.",
+        )
+    for variable, allowed in _CLOUD_VARIABLES.items():
+        text = texts.get(variable, "").strip()
+        if text and text not in allowed:
+            only = f" or set it to {' or '.join(allowed)}" if allowed else ""
+            raise BadSetting(
+                f"{variable} is {text!r}, but AMD_FLEET_HOSTS is set, and {variable} is only for VMs of a "
+                "cloud.",
+                hint=f"Unset {variable}{only}; or unset AMD_FLEET_HOSTS to use a cloud.",
+            )
+    return replace(settings, backend=OWN_HOSTS_BACKEND, spot_policy="on-demand")
 
 
 def with_options(settings: Settings, options: Mapping[str, tuple[str, str | None]]) -> Settings:
@@ -394,8 +439,23 @@ _SIZE = "a size such as 512MB or 16GB"
 _SECONDS = "a number of seconds above 0"
 _DOLLARS = "dollars such as 1.99"
 
-#: Variables of SSH fleets, which are not supported.
-_SSH_FLEET_VARIABLES = frozenset({"AMD_DEVCLOUD_SSH_USER", "AMD_DEVCLOUD_SSH_KEY_PATH", "AMD_DEVCLOUD_HOSTS"})
+#: Former variables of SSH fleets, and those that replace them.
+_SSH_FLEET_VARIABLES = {
+    "AMD_DEVCLOUD_SSH_USER": "AMD_FLEET_SSH_USER",
+    "AMD_DEVCLOUD_SSH_KEY_PATH": "AMD_FLEET_SSH_KEY",
+    "AMD_DEVCLOUD_HOSTS": "AMD_FLEET_HOSTS",
+}
+#: dstack's name of the backend of SSH fleets.
+OWN_HOSTS_BACKEND = "remote"
+#: Variables that contradict AMD_FLEET_HOSTS, and their values that do not.
+_CLOUD_VARIABLES: dict[str, tuple[str, ...]] = {
+    "AMD_BACKEND": (OWN_HOSTS_BACKEND,),
+    "AMD_REGION": (),
+    "AMD_SPOT_POLICY": ("auto", "on-demand"),
+    "AMD_SPOT_PRICE_RATIO": (),
+    "AMD_MINIMUM_RESERVATION": ("0s",),
+    "WARMFRONT_DSTACK_MODE": ("pool",),
+}
 #: Alternative names of variables.
 _ALIASES = {"DSTACK_BACKEND": "AMD_BACKEND"}
 
@@ -466,6 +526,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "judge_gpu": ("WARMFRONT_GPU", values.one_of(*_GPU_NAMES), f"one of {', '.join(_GPU_NAMES)}"),
     "rate_usd_per_h": ("AMD_MI300X_HOURLY_RATE", values.dollars, _DOLLARS),
     "mi325x_rate_usd_per_h": ("AMD_MI325X_HOURLY_RATE", values.dollars, _DOLLARS),
+    "host_rate_usd_per_h": ("AMD_HOST_HOURLY_RATE", values.dollars, _DOLLARS),
     "gpu_counts": (
         "AMD_VM_GPUS",
         values.gpu_counts,
@@ -536,6 +597,22 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         "2 to 41 lower-case letters, digits and -, starting with a letter",
     ),
     "fleet_max_nodes": ("AMD_FLEET_MAX_NODES", values.nodes, f"a whole number from 1 to {values.MAX_NODES}"),
+    "fleet_hosts": (
+        "AMD_FLEET_HOSTS",
+        values.ssh_addresses,
+        "different hosts such as 10.0.0.11 or 10.0.0.11,root@gpu2.example:2222",
+    ),
+    "fleet_ssh_user": (
+        "AMD_FLEET_SSH_USER",
+        values.matching(r"[A-Za-z_][A-Za-z0-9_.-]*"),
+        "the name of a user on the hosts",
+    ),
+    "fleet_ssh_key": ("AMD_FLEET_SSH_KEY", values.directory, "a file with a private key"),
+    "fleet_jump_host": (
+        "AMD_FLEET_JUMP_HOST",
+        values.ssh_address,
+        "an SSH server such as me@gateway.example or me@gateway.example:2222",
+    ),
     "fleet_idle_s": (
         "AMD_FLEET_IDLE_DURATION",
         values.duration(0, 86400),

@@ -82,6 +82,10 @@ class FakeCloud:
         """Add a host for an SSH fleet, which accepts this public key, and return its address."""
         return self._running().add_own_host(key=key, gpus=gpus).address
 
+    async def lose_own_host(self, address: str) -> None:
+        """Switch off a host of an SSH fleet; it keeps its place in the fleet."""
+        await self._running().own_hosts[address].end()
+
     @property
     def own_hosts(self) -> dict[str, FakeVM]:
         """The hosts of SSH fleets, by address."""

@@ -16,6 +16,7 @@ from warmfront import gpus
 from warmfront.errors import BadSetting, UsageError
 from warmfront.listener.signed_events import KEY_VARIABLE
 from warmfront.providers.dstack import listener_bundle
+from warmfront.providers.dstack.ssh_fleet import ssh_fleet_configuration
 from warmfront.providers.ownership import OWNER_ID_DIGITS
 from warmfront.sandbox.process_tree import HOST_PROC
 from warmfront.settings import NO_IMAGE
@@ -94,7 +95,9 @@ def fleet_gpus(settings: Settings) -> tuple[str, ...]:
 
 
 def fleet_configuration(settings: Settings) -> dict[str, Any]:
-    """Return a fleet whose VMs dstack starts on demand, from none up to the maximum."""
+    """Return a fleet whose VMs dstack starts on demand, from none up to the maximum; or the SSH fleet."""
+    if settings.fleet_hosts:
+        return ssh_fleet_configuration(settings)
     names = fleet_gpus(settings)
     gpu: dict[str, Any] = gpu_requirement(settings, names[0])
     if len(names) > 1:
@@ -107,7 +110,7 @@ def fleet_configuration(settings: Settings) -> dict[str, Any]:
     return {
         "type": "fleet",
         "name": settings.fleet_name,
-        "nodes": f"0..{settings.fleet_max_nodes}",
+        "nodes": f"0..{settings.max_fleet_vms}",
         "backends": list(settings.backends),
         **_regions(settings),
         "resources": _resources(gpu, cpu="2.."),
@@ -187,6 +190,8 @@ def attempt_task(
 def server_configuration(settings: Settings) -> dict[str, Any]:
     """Return the `config.yml` of a self-hosted dstack server, with the backend that the fleet needs.
 
+    An SSH fleet needs no backend.
+
     Raises:
         BadSetting: There is no such backend, or its API key or its team is not set.
     """
@@ -197,7 +202,8 @@ def server_configuration(settings: Settings) -> dict[str, Any]:
             "DSTACK_HOTAISLE_TEAM": settings.hotaisle_team,
         },
     }
-    configured = [_backend_configuration(name, backends) for name in settings.backends]
+    names = () if settings.fleet_hosts else settings.backends
+    configured = [_backend_configuration(name, backends) for name in names]
     return {"projects": [{"name": settings.dstack_project or "main", "backends": configured}]}
 
 
@@ -433,11 +439,7 @@ def _task(
         ],
         "resources": _resources(gpu_requirement(settings, gpu, gpu_count), cpu="x86:2.."),
         "fleets": [settings.fleet_name],
-        "backends": list(settings.backends),
-        **_regions(settings),
-        "spot_policy": settings.spot_policy,
-        "max_price": max_price(settings, gpu, gpu_count),
-        "creation_policy": "reuse-or-create",
+        **_market(settings, gpu, gpu_count),
     }
     if settings.registry_username and settings.registry_password:
         task["registry_auth"] = {
@@ -445,6 +447,19 @@ def _task(
             "password": settings.registry_password,
         }
     return {**task, "files": list(files)} if files else task
+
+
+def _market(settings: Settings, gpu: str, gpu_count: int) -> dict[str, Any]:
+    """Return which machines dstack may use: those of the clouds up to our price, or only existing hosts."""
+    if settings.fleet_hosts:
+        return {"creation_policy": "reuse"}
+    return {
+        "backends": list(settings.backends),
+        **_regions(settings),
+        "spot_policy": settings.spot_policy,
+        "max_price": max_price(settings, gpu, gpu_count),
+        "creation_policy": "reuse-or-create",
+    }
 
 
 def _regions(settings: Settings) -> dict[str, Any]:

@@ -55,6 +55,8 @@ _POLL_BACKOFF = 1.5
 _SHORT_PHASES = (Phase.PULLING, Phase.STARTING)
 #: About how long a VM of AMD Developer Cloud takes to boot, install Docker and pull the image.
 _TYPICAL_BOOT_S = 300.0
+#: About how long a listener takes to start on a host of an SSH fleet, which has the image already.
+_TYPICAL_HOST_START_S = 60.0
 #: The most times that a run which dstack failed by mistake is submitted again.
 _MAX_RESUBMISSIONS = 5
 
@@ -87,9 +89,9 @@ class RunSnapshot:
         return self.has_ended_in_dstack and self.machine is None
 
     @property
-    def is_handed_over(self) -> bool:
-        """Whether another run now has the instance."""
-        return self.tenancy is not None and self.tenancy.handed_over
+    def leaves_machine(self) -> bool:
+        """Whether the machine remains after the end: another run has it, or it is a host of an SSH fleet."""
+        return self.tenancy is not None and self.tenancy.leaves_machine
 
 
 class DstackProvider:
@@ -108,7 +110,7 @@ class DstackProvider:
         self.runs = OwnedRuns(client, ownership, settings.fleet_name)
         self.foreign_vms: Sequence[ForeignVM] = ()
         self.toolchain: str | None = settings.worker_toolchain
-        self.max_vms: int | None = settings.fleet_max_nodes
+        self.max_vms: int | None = settings.max_fleet_vms
         self._now = (clock or SystemClock()).now
         self._presence = CloudPresence(open_clouds(settings), client.project, self._now)
         self._ends = EndConfirmation(self._presence, settings)
@@ -137,8 +139,8 @@ class DstackProvider:
         return None if rate is None else replace(self.billing(gpu, gpu_count), rate_usd_per_h=rate)
 
     def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - known for the MI300X only
-        """Return the typical provisioning time of AMD Developer Cloud."""
-        return _TYPICAL_BOOT_S
+        """Return the typical provisioning time of AMD Developer Cloud, or the start on a running host."""
+        return _TYPICAL_HOST_START_S if self.settings.fleet_hosts else _TYPICAL_BOOT_S
 
     def slots(self, gpu: str, gpu_count: int = 1) -> int:  # noqa: ARG002 - all GPU types are alike
         """Return one per GPU, because a second attempt would disturb the timing of the first."""
@@ -185,7 +187,8 @@ class DstackProvider:
     async def release(self, vm_id: str) -> Lease:
         """Stop the run, delete its VM from the fleet, and return when dstack has recorded the VM's end.
 
-        With a key for the cloud's list, return only when the cloud no longer has the VM.
+        With a key for the cloud's list, return only when the cloud no longer has the VM. A host of an SSH
+        fleet is not deleted: the VM ends with its run, and the host is idle again.
         """
         await self._wait_for_apply(vm_id)
         await self._tunnels.close(self.runs.name(vm_id))
@@ -220,13 +223,13 @@ class DstackProvider:
     async def leases(self) -> list[Lease]:
         """Return the VMs of our active runs, and the fleet's VMs that our runs used last.
 
-        This also updates `foreign_vms`.
+        A host of an SSH fleet counts only while one of our runs is on it. This also updates `foreign_vms`.
         """
         active = await self.client.runs(PREFIX)
         instances = [
             instance
             for instance in await self.client.instances(only_active=True)
-            if instance.fleet == self.settings.fleet_name
+            if instance.fleet == self.settings.fleet_name and not instance.is_own_host
         ]
         last_tenants = await self._tenancies.last_tenants(instances, active)
         vm_ids, self.foreign_vms = await self.runs.split(active, last_tenants)
@@ -286,7 +289,7 @@ class DstackProvider:
                 started_at=started_at,
                 ended_at=ended_at or self._now(),
                 # Only a release reads the cloud's list again.
-                end_confirmed=started_at is None or snapshot.is_handed_over,
+                end_confirmed=started_at is None or snapshot.leaves_machine,
                 machine_id=snapshot.run.machine_id,
                 detail=snapshot.run.job_termination_message or snapshot.outcome.value,
             )
@@ -350,6 +353,8 @@ class DstackProvider:
     async def _idle_foreign_vm(self) -> str | None:
         """Return the name of an idle VM of another service on our fleet; None if there is none."""
         for instance in await self.client.instances(only_active=True):
+            if instance.is_own_host:
+                continue  # its last run does not matter
             if instance.fleet == self.settings.fleet_name and instance.status == "idle":
                 tenant = await self._tenancies.last_tenant(instance)
                 if tenant is not None and not await self.runs.is_ours(tenant, [instance.fleet]):
@@ -389,7 +394,7 @@ class DstackProvider:
         if tenancy is not None:
             self._check_price(vm_id, run, tenancy)
         snapshot = RunSnapshot(run=run, outcome=outcome, tenancy=tenancy)
-        if snapshot.has_ended_in_dstack and not snapshot.is_handed_over:
+        if snapshot.has_ended_in_dstack and not snapshot.leaves_machine:
             machine = await self._ends.find_machine(run.name, run.instance_id)
             return replace(snapshot, machine=machine)
         return snapshot
@@ -426,7 +431,7 @@ class DstackProvider:
             ended = Lease(vm_id=vm_id, phase=Phase.ENDED, ended_at=self._now(), detail=detail)
             return await self._ends.confirm(ended, None, self.runs.name(vm_id))
         ended = self.lease(vm_id, replace(snapshot, machine=None))
-        if snapshot.is_handed_over:
+        if snapshot.leaves_machine:
             return ended
         return await self._ends.confirm(ended, snapshot, snapshot.run.name)
 
@@ -439,8 +444,10 @@ class DstackProvider:
         if not snapshot.outcome.is_final:
             if snapshot.outcome is not RunOutcome.STOPPING:
                 await self.client.stop(snapshot.run.name)
-        elif snapshot.tenancy is not None and snapshot.tenancy.instance.status != "terminating":
+        elif snapshot.tenancy is not None and not snapshot.leaves_machine:
             instance = snapshot.tenancy.instance
+            if instance.status == "terminating":
+                return
             try:
                 await self.stop_attempts(snapshot)
                 await self.client.delete_instances(instance.fleet or self.settings.fleet_name, [instance.num])
@@ -450,7 +457,7 @@ class DstackProvider:
     def _check_price(self, vm_id: str, run: DstackRun, tenancy: Tenancy) -> None:
         """Warn once if the cloud's price differs from the rate that the ledger uses."""
         price = tenancy.instance.price_usd_per_h
-        if price is None or run.gpu is None or vm_id in self._price_checked:
+        if price is None or run.gpu is None or vm_id in self._price_checked or tenancy.instance.is_own_host:
             return
         self._price_checked.add(vm_id)
         count = run.gpu_count or 1

@@ -12,6 +12,7 @@ from warmfront.providers.dstack.boot_errors import require_ssh
 from warmfront.providers.dstack.client import DstackClient
 from warmfront.providers.dstack.configuration import IMAGE_HINT, unpinned_image
 from warmfront.providers.dstack.server_session import MIN_VERSION
+from warmfront.providers.dstack.ssh_fleet import summarize
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ UNKNOWN = (
     "whether the cloud accepts the key of the dstack server now: dstack keeps offers for some minutes",
     "whether the VM can pull the image of WARMFRONT_WORKER_IMAGE",
     "whether this machine reaches the VM with ssh",
+)
+#: What cannot be known before a VM is requested on a host of an SSH fleet.
+UNKNOWN_ON_HOSTS = (
+    "whether the host can pull the image of WARMFRONT_WORKER_IMAGE",
+    "whether its GPUs work: the listener checks them before it takes a submission",
 )
 _NO_AVAILABILITY = "whether a VM is free now: {backend} lists its offers without their availability"
 
@@ -61,6 +67,9 @@ def what_is_unknown(settings: Settings, plan: FleetPlan) -> list[str]:
 
 async def _server_checks(client: DstackClient, settings: Settings) -> AsyncIterator[PreflightCheck]:
     yield await _version(client)
+    if settings.fleet_hosts:
+        yield await _hosts(client, settings)
+        return
     try:
         fleet, plan = await fleet_setup.verify(client, settings)
     except NoCapacity as error:
@@ -74,6 +83,14 @@ async def _server_checks(client: DstackClient, settings: Settings) -> AsyncItera
         full = "; it is full" if fleet.is_full else ""
         detail = f"{fleet.name} on {settings.backend}, from ${cheapest} per hour{full}"
         yield PreflightCheck(name="dstack fleet", works=True, detail=detail)
+
+
+async def _hosts(client: DstackClient, settings: Settings) -> PreflightCheck:
+    try:
+        fleet, states = await fleet_setup.verify_hosts(client, settings)
+    except WarmfrontError as error:
+        return _failed("dstack fleet", error)
+    return PreflightCheck(name="dstack fleet", works=True, detail=f"{fleet.name}: {summarize(states)}")
 
 
 async def _version(client: DstackClient) -> PreflightCheck:
