@@ -189,6 +189,10 @@ class Settings:
     hotaisle_api_key: str | None = field(default=None, repr=False)
     #: DSTACK_HOTAISLE_TEAM: the handle of the team in Hot Aisle.
     hotaisle_team: str | None = None
+    #: DSTACK_KUBECONFIG: the kubeconfig file of a Kubernetes cluster, for a self-hosted dstack server.
+    kubeconfig: Path | None = None
+    #: DSTACK_KUBERNETES_NODE: the address of a node, and a free port of it, for SSH into the cluster.
+    kubernetes_node: values.SSHAddress | None = None
     #: WARMFRONT_AMDDEVCLOUD_READ_KEY: may read the machines of AMD Developer Cloud; confirms ends of VMs.
     devcloud_read_key: str | None = field(default=None, repr=False)
     #: WARMFRONT_HOTAISLE_READ_KEY: the same for Hot Aisle.
@@ -578,6 +582,12 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "dstack_mode": ("WARMFRONT_DSTACK_MODE", values.one_of("pool", "direct"), "pool or direct"),
     "devcloud_api_key": ("DSTACK_AMDDEVCLOUD_API_KEY", str, "a key of AMD Developer Cloud"),
     "hotaisle_api_key": ("DSTACK_HOTAISLE_API_KEY", str, "a key of Hot Aisle"),
+    "kubeconfig": ("DSTACK_KUBECONFIG", values.directory, "a kubeconfig file"),
+    "kubernetes_node": (
+        "DSTACK_KUBERNETES_NODE",
+        values.node_address,
+        "the address of a node and a port such as 203.0.113.7:32000",
+    ),
     "devcloud_read_key": ("WARMFRONT_AMDDEVCLOUD_READ_KEY", str, "a key of AMD Developer Cloud"),
     "hotaisle_read_key": ("WARMFRONT_HOTAISLE_READ_KEY", str, "a key of Hot Aisle"),
     "hotaisle_team": ("DSTACK_HOTAISLE_TEAM", str, "the handle of a team in Hot Aisle"),

@@ -135,6 +135,14 @@ def ssh_address(text: str) -> SSHAddress:
     return SSHAddress(host=match["host"].strip("[]"), user=match["user"], port=number)
 
 
+def node_address(text: str) -> SSHAddress:
+    """Parse `host` or `host:port`."""
+    address = ssh_address(text)
+    if address.user is not None:
+        raise ValueError(text)
+    return address
+
+
 def ssh_addresses(text: str) -> tuple[SSHAddress, ...]:
     """Parse the addresses of different hosts, separated by commas."""
     addresses = tuple(map(ssh_address, text.split(",")))

@@ -131,7 +131,7 @@ class FakeVM:
         yield from self._keys
         yield from self._setup.keys if self._setup else ()
         for task in self._shim.tasks.values():
-            if task.status != "terminated":
+            if task.status != "terminated" and not self._switches.rejects_user_keys:
                 yield from task.request["host_ssh_keys"]
 
     def _container_keys(self) -> list[str]:

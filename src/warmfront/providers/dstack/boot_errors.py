@@ -178,6 +178,26 @@ def require_ssh() -> None:
         ) from None
 
 
+def not_reachable(settings: Settings, message: str) -> ProviderError:
+    """Return the error for a VM that dstack reaches and this machine does not."""
+    return ProviderError(
+        f"The VM runs, but this machine cannot reach it. {message}",
+        hint=ssh_hint(settings),
+        kind=FailureKind.NO_SSH,
+    )
+
+
+def ssh_hint(settings: Settings) -> str:
+    """Return what to do if this machine cannot reach VMs through SSH."""
+    allow = "The service connects to each VM itself: allow SSH from this machine to the VM or its jump host."
+    if settings.fleet_hosts:
+        return f"{allow} Where that is impossible, run the service on a machine that reaches the hosts."
+    return (
+        f"{allow} Where that is impossible, set WARMFRONT_DSTACK_MODE=direct: submissions then go through "
+        "the dstack server, which is slower."
+    )
+
+
 def kind_of_answer(detail: str) -> tuple[FailureKind, str] | None:
     """Return the kind of failure in the cloud's responses, and its message; None if they do not show it.
 

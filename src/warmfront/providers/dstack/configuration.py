@@ -16,6 +16,7 @@ from warmfront import gpus
 from warmfront.errors import BadSetting, UsageError
 from warmfront.listener.signed_events import KEY_VARIABLE
 from warmfront.providers.dstack import listener_bundle
+from warmfront.providers.dstack.backends import server_configuration
 from warmfront.providers.dstack.ssh_fleet import ssh_fleet_configuration
 from warmfront.providers.ownership import OWNER_ID_DIGITS
 from warmfront.sandbox.process_tree import HOST_PROC
@@ -185,48 +186,6 @@ def attempt_task(
         "max_duration": duration(int(settings.task_timeout_s)),
     }
     return {**task, "ports": [f"*:{port}" for port in ports]} if ports else task
-
-
-def server_configuration(settings: Settings) -> dict[str, Any]:
-    """Return the `config.yml` of a self-hosted dstack server, with the backend that the fleet needs.
-
-    An SSH fleet needs no backend.
-
-    Raises:
-        BadSetting: There is no such backend, or its API key or its team is not set.
-    """
-    backends: dict[str, dict[str, str | None]] = {
-        "amddevcloud": {"DSTACK_AMDDEVCLOUD_API_KEY": settings.devcloud_api_key},
-        "hotaisle": {
-            "DSTACK_HOTAISLE_API_KEY": settings.hotaisle_api_key,
-            "DSTACK_HOTAISLE_TEAM": settings.hotaisle_team,
-        },
-    }
-    names = () if settings.fleet_hosts else settings.backends
-    configured = [_backend_configuration(name, backends) for name in names]
-    return {"projects": [{"name": settings.dstack_project or "main", "backends": configured}]}
-
-
-def _backend_configuration(name: str, backends: Mapping[str, Mapping[str, str | None]]) -> dict[str, Any]:
-    if name not in backends:
-        raise BadSetting(
-            f"There is no configuration for AMD_BACKEND={name!r}; there is one for {' and '.join(backends)}.",
-            hint="Set AMD_BACKEND to one of them, or write the server's config.yml as in dstack's manual.",
-        )
-    needed = backends[name]
-    unset = [variable for variable, value in needed.items() if not value]
-    if unset:
-        raise BadSetting(
-            f"{' and '.join(unset)} {'is' if len(unset) == 1 else 'are'} not set, which the backend "
-            f"{name!r} requires.",
-            hint=f"Set {' and '.join(unset)} to the values of your account in that cloud.",
-        )
-    key, *team = needed.values()
-    backend: dict[str, Any] = {"type": name}
-    if team:
-        backend["team_handle"] = team[0]
-    backend["creds"] = {"type": "api_key", "api_key": key}
-    return backend
 
 
 def minimum_reservation_s(settings: Settings) -> int:

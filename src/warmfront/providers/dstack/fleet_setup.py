@@ -23,6 +23,7 @@ from warmfront.errors import (
     NoQuota,
     TooExpensive,
 )
+from warmfront.providers.dstack.backends import check_backends
 from warmfront.providers.dstack.configuration import (
     PREFIX,
     duration,
@@ -95,8 +96,8 @@ async def propose(client: DstackClient, settings: Settings) -> FleetProposal:
     Raises:
         NoBackend: The project does not have the backend.
         NoOffers: The backend offers no such VM, or none at this price.
-        BadSetting: The backend has a minimum reservation, but it is not set; or there is no key for the
-            hosts of an SSH fleet.
+        BadSetting: The backend has a minimum reservation, but it is not set; VMs cannot run on it; or there
+            is no key for the hosts of an SSH fleet.
         DstackRefused: A host belongs to another fleet.
     """
     configuration = fleet_configuration(settings)
@@ -354,6 +355,7 @@ def unavailability(plan: FleetPlan) -> FleetFailed | None:
 
 
 async def _require_backend(client: DstackClient, settings: Settings) -> None:
+    check_backends(settings)
     backends = await client.backends()
     missing = [name for name in settings.backends if name not in backends]
     if missing:

@@ -115,7 +115,9 @@ class DstackProvider:
         self._presence = CloudPresence(open_clouds(settings), client.project, self._now)
         self._ends = EndConfirmation(self._presence, settings)
         self._tenancies = TenancyIndex(client)
-        self._tunnels = ListenerTunnels(client, settings.data_dir / "tunnels")
+        self._tunnels = ListenerTunnels(
+            client, settings.data_dir / "tunnels", jump_key=settings.fleet_ssh_key
+        )
         self._applying: dict[str, asyncio.Task[None]] = {}
         self._spot_vms: set[str] = set()
         self._gpu_counts: dict[str, int] = {}  # for VMs that this process requested
@@ -337,6 +339,9 @@ class DstackProvider:
         if lease != latest:
             return lease  # report STARTING before the tunnel is opened, which takes seconds
         await self.open_tunnel(snapshot, probe=False)
+        failure = self._tunnels.failure(snapshot.run.name)
+        if failure is not None and failure.is_final:
+            raise boot_errors.not_reachable(self.settings, failure.message)
         return self.lease(vm_id, snapshot)
 
     async def _may_submit_again(self, vm_id: str, snapshot: RunSnapshot) -> bool:

@@ -13,6 +13,7 @@ from warmfront.providers.dstack.client import DstackClient
 from warmfront.providers.dstack.configuration import IMAGE_HINT, unpinned_image
 from warmfront.providers.dstack.server_session import MIN_VERSION
 from warmfront.providers.dstack.ssh_fleet import summarize
+from warmfront.providers.dstack.ssh_reachability import check_reachability
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class PreflightCheck:
 
 
 async def run_preflight(settings: Settings) -> list[PreflightCheck]:
-    """Check ssh, the image's name, the server and its version, key and project, backend, fleet and offers."""
+    """Check ssh, the image's name, the server, its version and project, the fleet, and the way to its VMs."""
     checks = [_ssh(), _image(settings)]
     try:
         client = await asyncio.to_thread(DstackClient.open, settings)
@@ -67,22 +68,22 @@ def what_is_unknown(settings: Settings, plan: FleetPlan) -> list[str]:
 
 async def _server_checks(client: DstackClient, settings: Settings) -> AsyncIterator[PreflightCheck]:
     yield await _version(client)
-    if settings.fleet_hosts:
-        yield await _hosts(client, settings)
-        return
+    yield await (_hosts(client, settings) if settings.fleet_hosts else _fleet(client, settings))
+    yield await _ssh_to_vms(client, settings)
+
+
+async def _fleet(client: DstackClient, settings: Settings) -> PreflightCheck:
     try:
         fleet, plan = await fleet_setup.verify(client, settings)
     except NoCapacity as error:
-        yield PreflightCheck(
-            name="dstack fleet", works=True, detail=f"{settings.fleet_name}; {error.message}"
-        )
+        detail = f"{settings.fleet_name}; {error.message}"
+        return PreflightCheck(name="dstack fleet", works=True, detail=detail)
     except WarmfrontError as error:
-        yield _failed("dstack fleet", error)
-    else:
-        cheapest = min(offer.price_usd_per_h for offer in plan.offers)
-        full = "; it is full" if fleet.is_full else ""
-        detail = f"{fleet.name} on {settings.backend}, from ${cheapest} per hour{full}"
-        yield PreflightCheck(name="dstack fleet", works=True, detail=detail)
+        return _failed("dstack fleet", error)
+    cheapest = min(offer.price_usd_per_h for offer in plan.offers)
+    full = "; it is full" if fleet.is_full else ""
+    detail = f"{fleet.name} on {settings.backend}, from ${cheapest} per hour{full}"
+    return PreflightCheck(name="dstack fleet", works=True, detail=detail)
 
 
 async def _hosts(client: DstackClient, settings: Settings) -> PreflightCheck:
@@ -91,6 +92,14 @@ async def _hosts(client: DstackClient, settings: Settings) -> PreflightCheck:
     except WarmfrontError as error:
         return _failed("dstack fleet", error)
     return PreflightCheck(name="dstack fleet", works=True, detail=f"{fleet.name}: {summarize(states)}")
+
+
+async def _ssh_to_vms(client: DstackClient, settings: Settings) -> PreflightCheck:
+    try:
+        result = await check_reachability(client, settings)
+    except WarmfrontError as error:
+        return _failed("ssh to VMs", error)
+    return PreflightCheck(name="ssh to VMs", works=result.works, detail=result.detail, hint=result.hint)
 
 
 async def _version(client: DstackClient) -> PreflightCheck:

@@ -16,7 +16,7 @@ from warmfront import settings
 from warmfront.cli.yaml_text import to_yaml
 from warmfront.errors import BadSetting, FleetFailed, ProviderError
 from warmfront.providers.clouds import end_command
-from warmfront.providers.dstack import boot_errors, configuration, fleet_setup, server_session
+from warmfront.providers.dstack import backends, boot_errors, configuration, fleet_setup, server_session
 from warmfront.providers.dstack.assignment_events import InstanceAssignment
 from warmfront.providers.dstack.resources import DstackFleet, DstackInstance, DstackRun
 from warmfront.providers.dstack.ssh_fleet import configured_hosts, host_states
@@ -73,7 +73,7 @@ def test_dstack_accepts_the_printed_fleet() -> None:
 
 def test_an_ssh_fleet_needs_no_backend() -> None:
     """The server's configuration has an empty list, not the credentials of a cloud."""
-    assert configuration.server_configuration(OURS) == {"projects": [{"name": "main", "backends": []}]}
+    assert backends.server_configuration(OURS) == {"projects": [{"name": "main", "backends": []}]}
 
 
 def test_a_task_uses_only_existing_hosts() -> None:
