@@ -26,7 +26,10 @@ RATE_USD_PER_H = Decimal("3.60")
 
 
 def test_two_hosts_serve_and_survive_a_release(tmp_path: Path) -> None:
-    """Both hosts serve at once, are idle after the release, serve again, and cost the configured price."""
+    """Both hosts serve at once, also after `kill -9` of the service; a release leaves them idle.
+
+    They serve again after that, and cost the configured price.
+    """
     with temporary_home() as folder, open_stack(folder) as stack:
         hosts = add_hosts(stack, folder, 2)
         assert "It is never ended, only what runs on it." in create_fleet(stack, tmp_path, FLEET, hosts)
@@ -40,6 +43,9 @@ def test_two_hosts_serve_and_survive_a_release(tmp_path: Path) -> None:
         with dstack_service(stack, tmp_path, **settings) as service:
             user = User(service, "alice")
             endless = [user.submit(solution_code=SLEEPING, problem="relu") for _ in range(3)]
+            until(lambda: [vm["state"] for vm in user.vms_alive()] == ["BUSY", "BUSY"])
+            service.kill()
+            service.start()
             until(lambda: [vm["state"] for vm in user.vms_alive()] == ["BUSY", "BUSY"])
             assert {instance.status.value for instance in stack.instances(FLEET)} == {"busy"}
             for submission in endless:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.dstack.test_provider import new_id, provision, with_provider
+from tests.dstack.test_provider import _home, new_id, provision, with_provider
 from tests.dstack.test_ssh_fleet import create_fleet
-from tests.support.dstack_services import temporary_home
 from tests.support.own_hosts import add_hosts
 from warmfront.errors import ProviderError
 from warmfront.providers.dstack import fleet_setup, tunnels
@@ -17,7 +16,6 @@ from warmfront.providers.dstack.preflight import PreflightCheck, run_preflight
 from warmfront.provisioning import FailureKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.dstack.conftest import MakeFleet
@@ -29,12 +27,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow  # the real dstack server is slow
 
 
-@pytest.fixture(name="home", autouse=True)
-def _home() -> Iterator[None]:
-    """A home directory with a short path: ssh creates sockets in it."""
-    with temporary_home() as folder:
-        (folder / "home").mkdir()
-        yield
+__all__ = ["_home"]  # a fixture for these tests, too
 
 
 async def ssh_check(settings: Settings) -> PreflightCheck:

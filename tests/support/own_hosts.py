@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import asyncssh
 
-from tests.dstack.harness import until
 from tests.support.services import Service
 
 if TYPE_CHECKING:
@@ -39,5 +38,5 @@ def create_fleet(stack: Stack, folder: Path, name: str, hosts: Mapping[str, str]
     )
     created = commands.run("fleet", "create", "--yes")
     assert created.returncode == 0, created.stderr
-    until(lambda: {instance.status.value for instance in stack.instances(name)} == {"idle"})
+    assert {instance.status.value for instance in stack.instances(name)} == {"idle"}
     return created.stdout

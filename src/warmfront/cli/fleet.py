@@ -82,13 +82,24 @@ def create(options: CreateOptions) -> int:
         created = await fleet_setup.create(client, proposal, settings)
         if options.as_json:
             print_json({**_proposed(proposal), "created": not proposal.is_current, "fleet": _fields(created)})
+        elif settings.fleet_hosts:
+            print(
+                "The fleet exists. dstack is preparing its hosts, which takes a minute or more.", flush=True
+            )
+            await fleet_setup.wait_for_hosts(client, settings)
+            _print_hosts(*await fleet_setup.verify_hosts(client, settings), as_json=False)
+            _print_next_step(settings)
         else:
             print(_summary(created))
-            setting = "" if settings.provider == "dstack" else "set WARMFRONT_PROVIDER=dstack, then "
-            print(as_typed_here(f"  → {setting}run `warmfront serve`"))
+            _print_next_step(settings)
         return 0
 
     return _with_client(work, with_options=options.apply, as_json=options.as_json)
+
+
+def _print_next_step(settings: Settings) -> None:
+    setting = "" if settings.provider == "dstack" else "set WARMFRONT_PROVIDER=dstack, then "
+    print(as_typed_here(f"  → {setting}run `warmfront serve`"))
 
 
 def verify(name: str | None, *, as_json: bool) -> int:

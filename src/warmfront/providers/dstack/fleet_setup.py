@@ -213,6 +213,15 @@ async def verify(client: DstackClient, settings: Settings) -> tuple[DstackFleet,
     return fleet, plan
 
 
+async def wait_for_hosts(client: DstackClient, settings: Settings) -> None:
+    """Wait until dstack has prepared each host of the SSH fleet, or has given up on it after ten minutes."""
+    while True:
+        states = host_states(await read_back(client, settings), settings)
+        if not any(state.is_preparing for state in states):
+            return
+        await asyncio.sleep(_POLL_S)
+
+
 async def verify_hosts(client: DstackClient, settings: Settings) -> tuple[DstackFleet, list[HostState]]:
     """Return the SSH fleet and the state of each host, if a VM can run on at least one.
 

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from warmfront.values import SSHAddress
 
 _SSH_PORT = 22
-#: Explanations of dstack's statuses of a host that runs nothing.
-_STATUSES = {
+#: Explanations of dstack's statuses of a host that is being prepared.
+_PREPARING = {
     "pending": "dstack is connecting to it and installing its agent",
     "provisioning": "dstack is waiting for its agent",
-    "terminating": "it is being removed from the fleet",
 }
+#: The same for all statuses in which nothing can run.
+_STATUSES = {**_PREPARING, "terminating": "it is being removed from the fleet"}
 
 
 def ssh_fleet_configuration(settings: Settings) -> dict[str, Any]:
@@ -78,6 +79,11 @@ class HostState:
     def is_usable(self) -> bool:
         """Whether a VM can run on it, or does."""
         return not self.problem
+
+    @property
+    def is_preparing(self) -> bool:
+        """Whether dstack is still preparing it."""
+        return self.status in _PREPARING
 
 
 def host_states(fleet: DstackFleet, settings: Settings) -> list[HostState]:
