@@ -14,6 +14,7 @@ from tests.support.own_hosts import add_hosts
 from warmfront.errors import FleetFailed, ProviderError
 from warmfront.providers.base import Phase
 from warmfront.providers.dstack import fleet_setup
+from warmfront.providers.dstack.host_requirements import check_hosts
 from warmfront.providers.dstack.pool_mode import DstackProvider
 from warmfront.provisioning import FailureKind
 
@@ -112,3 +113,23 @@ def test_two_services_share_the_hosts(stack: Stack, tmp_path: Path) -> None:
         await fleet_setup.delete(ours.client, ours.settings.fleet_name, within_s=600)
 
     with_provider(stack, "shared-hosts", scenario, **hosts)
+
+
+def test_a_host_that_cannot_be_prepared(stack: Stack, tmp_path: Path) -> None:
+    """`fleet create` waits until dstack has given up on it; the other host can be used."""
+    hosts: dict[str, Any] = dict(add_hosts(stack, tmp_path, 2))
+    good, lost = hosts["AMD_FLEET_HOSTS"].split(",")
+    stack.cloud.lose_own_host(lost)
+
+    async def scenario(provider: DstackProvider) -> None:
+        assert list(await check_hosts(provider.settings)) == [lost]
+        await create_fleet(provider)
+        _, states = await fleet_setup.verify_hosts(provider.client, provider.settings)
+        assert [(state.host, state.is_usable) for state in states] == [(good, True), (lost, False)]
+        assert states[1].problem
+        vm_id = new_id()
+        assert (await provision(provider, vm_id))[-1].machine_id == f"remote/{good}"
+        await provider.release(vm_id)
+        await fleet_setup.delete(provider.client, provider.settings.fleet_name, within_s=600)
+
+    with_provider(stack, "half-lost", scenario, **hosts)

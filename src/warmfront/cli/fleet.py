@@ -19,6 +19,7 @@ from warmfront.errors import FleetNotFound, NotConfirmed, WarmfrontError
 from warmfront.providers.dstack import configuration, fleet_setup, listener_bundle
 from warmfront.providers.dstack.client import DstackClient
 from warmfront.providers.dstack.configuration import parse_run_name
+from warmfront.providers.dstack.host_requirements import check_hosts
 from warmfront.providers.dstack.preflight import UNKNOWN_ON_HOSTS, what_is_unknown
 from warmfront.providers.dstack.run_outcome import INSTANCE_REASONS
 from warmfront.providers.dstack.tenancy import TenancyIndex
@@ -75,6 +76,8 @@ def create(options: CreateOptions) -> int:
         proposal = await fleet_setup.propose(client, settings)
         if not options.as_json:
             _print_proposal(client, proposal, settings)
+            for host, problem in (await check_hosts(settings)).items():
+                print(f"Note: dstack may not be able to prepare {host}: {problem}.")
         if options.dry_run or settings.fleet_dry_run:
             return _end_dry_run(proposal, as_json=options.as_json)
         if not proposal.is_current:

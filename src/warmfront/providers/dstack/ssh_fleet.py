@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import BadSetting
+from warmfront.providers.dstack.ssh_tunnel import SSHHop
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
@@ -136,6 +137,12 @@ def _host_configuration(host: SSHAddress) -> dict[str, Any] | str:
         return host.host
     user = {"user": host.user} if host.user else {}
     return {"hostname": host.host, **user, **({"port": host.port} if host.port else {})}
+
+
+def ssh_hop(address: SSHAddress, *, is_dstack_host: bool = False) -> SSHHop:
+    """Return a host, or a jump host, as an SSH server on the way to a run."""
+    user = address.user or "root"
+    return SSHHop(host=address.host, port=address.port or _SSH_PORT, user=user, is_dstack_host=is_dstack_host)
 
 
 def _full(address: SSHAddress) -> SSHAddress:

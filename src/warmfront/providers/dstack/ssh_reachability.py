@@ -16,8 +16,8 @@ from warmfront.errors import DstackFailed
 from warmfront.providers.dstack.boot_errors import ssh_hint
 from warmfront.providers.dstack.configuration import PREFIX, parse_run_name
 from warmfront.providers.dstack.run_outcome import RunOutcome, outcome_of
-from warmfront.providers.dstack.ssh_fleet import configured_hosts
-from warmfront.providers.dstack.ssh_tunnel import SSHHop, check_ssh_route, check_ssh_server
+from warmfront.providers.dstack.ssh_fleet import configured_hosts, ssh_hop
+from warmfront.providers.dstack.ssh_tunnel import check_ssh_route, check_ssh_server
 from warmfront.providers.dstack.tunnels import ssh_route
 from warmfront.value_class import dataclass
 
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from warmfront.providers.dstack.client import DstackClient
     from warmfront.providers.dstack.ssh_tunnel import SSHRoute
     from warmfront.settings import Settings
-    from warmfront.values import SSHAddress
 
-_SSH_PORT = 22
 #: The most VMs or hosts that are tested.
 _MAX_TESTED = 16
 
@@ -58,9 +56,9 @@ async def check_reachability(client: DstackClient, settings: Settings) -> Reacha
         what = f"{len(routes)} running VM{'s' if len(routes) > 1 else ''}"
     elif settings.fleet_hosts:
         hosts, jump_host = configured_hosts(settings)
-        jump = _hop(jump_host) if jump_host else None
+        jump = ssh_hop(jump_host) if jump_host else None
         tested = await _errors(
-            check_ssh_server(_hop(host), jump=jump, jump_key=settings.fleet_ssh_key)
+            check_ssh_server(ssh_hop(host), jump=jump, jump_key=settings.fleet_ssh_key)
             for host in hosts[:_MAX_TESTED]
         )
         what = f"{len(hosts)} hosts, without logging in"
@@ -120,8 +118,3 @@ async def _errors(tests: Iterable[Awaitable[None]]) -> list[str]:
     if unexpected := [failure for failure in failures if not isinstance(failure, DstackFailed)]:
         raise unexpected[0]
     return [failure.message for failure in failures if isinstance(failure, DstackFailed)]
-
-
-def _hop(address: SSHAddress) -> SSHHop:
-    user = address.user or "root"
-    return SSHHop(host=address.host, port=address.port or _SSH_PORT, user=user, is_dstack_host=False)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Timeouts for connecting to an SSH server, and for authenticating.
 _CONNECT_TIMEOUT_S, _LOGIN_TIMEOUT_S = 10.0, 20.0
+#: The time limit of a command that checks a host.
+_COMMAND_TIMEOUT_S = 120.0
 #: A connection without a response to this many keep-alive messages is closed.
 _KEEPALIVE_S, _KEEPALIVES = 20.0, 3
 
@@ -104,6 +106,20 @@ async def check_ssh_route(route: SSHRoute) -> None:
     async with _connections(route) as connections:
         for connection in reversed(connections):
             connection.abort()
+
+
+async def run_ssh_command(route: SSHRoute, command: str) -> str:
+    """Run a shell command on the last server of a route, and return what it prints.
+
+    Raises:
+        DstackFailed: A server does not respond or rejects the key, or the command does not end in time.
+    """
+    async with _connections(route) as connections:
+        async with asyncio.timeout(_COMMAND_TIMEOUT_S):
+            completed = await connections[-1].run(command, stdin="")
+        for connection in reversed(connections):
+            connection.abort()
+        return str(completed.stdout)
 
 
 async def check_ssh_server(hop: SSHHop, *, jump: SSHHop | None, jump_key: Path | None) -> None:
