@@ -39,6 +39,8 @@ def test_two_hosts_serve_and_survive_a_release(tmp_path: Path) -> None:
             "AMD_FLEET_NAME": FLEET,
             "AMD_HOST_HOURLY_RATE": str(RATE_USD_PER_H),
             "AMD_VM_IDLE_TIMEOUT": "5",
+            "WARMFRONT_CASE_TIMEOUT": "3600",  # the submissions never end on their own
+            "WARMFRONT_RUN_TIMEOUT": "3600",
         }
         with dstack_service(stack, tmp_path, **settings) as service:
             user = User(service, "alice")

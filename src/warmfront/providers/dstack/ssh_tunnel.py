@@ -157,6 +157,7 @@ async def _connections(route: SSHRoute) -> AsyncIterator[list[Any]]:
     """
     import asyncssh
 
+    logging.getLogger("asyncssh").setLevel(logging.WARNING)  # it logs every connection and channel
     connections: list[Any] = []
     try:
         for hop in route.hops:
@@ -180,7 +181,6 @@ def _failed(hop: SSHHop, error: BaseException) -> DstackFailed:
 async def _connect(hop: SSHHop, route: SSHRoute, *, through: Any) -> Any:
     import asyncssh
 
-    logging.getLogger("asyncssh").setLevel(logging.WARNING)  # it logs every connection and channel
     options: dict[str, Any] = {
         "username": hop.user,
         "tunnel": through,
