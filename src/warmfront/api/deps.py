@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import Depends, Request
 
@@ -10,6 +10,10 @@ from warmfront.api.auth import Caller
 from warmfront.api.context import ServiceContext
 from warmfront.api.open_streams import OpenStreams
 from warmfront.api.validation import ProblemCatalogue
+from warmfront.roles import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 
 # Coroutines although they do not await: FastAPI runs plain functions in a thread pool on every request.
@@ -27,6 +31,10 @@ async def _caller(request: Request) -> Caller:
     return caller
 
 
+async def _optional_caller(request: Request) -> Caller | None:
+    return cast("Caller | None", request.scope.get("warmfront.caller"))
+
+
 async def _streams(request: Request) -> OpenStreams:
     return cast("OpenStreams", request.app.state.streams)
 
@@ -39,6 +47,24 @@ ProblemsDep = Annotated[ProblemCatalogue, Depends(_problems)]
 
 #: The authenticated user.
 CallerDep = Annotated[Caller, Depends(_caller)]
+
+#: The authenticated user; None on the few paths that are open to everyone.
+OptionalCallerDep = Annotated[Caller | None, Depends(_optional_caller)]
+
+
+def require_role(needed: Role, action: str) -> Callable[[Caller], Awaitable[Caller]]:
+    """Return a dependency that gives the caller, or responds with 403 and the name of the role needed.
+
+    Example:
+        >>> Drainer = Annotated[Caller, Depends(require_role(Role.OPERATOR, "Draining a VM"))]
+    """
+
+    async def authorized(caller: CallerDep) -> Caller:
+        caller.require(needed, action)
+        return caller
+
+    return authorized
+
 
 #: The open event streams.
 StreamsDep = Annotated[OpenStreams, Depends(_streams)]
