@@ -125,6 +125,18 @@ def test_settings_that_do_not_contradict() -> None:
         settings.load({"AMD_BACKEND": "remote"}, env_file=None)
 
 
+def test_cpu_nodes_of_a_cloud_beside_hosts() -> None:
+    """They need a backend of their own, and have its fleet, price and limits."""
+    environ = {**ENVIRON, "WARMFRONT_PROVIDER": "dstack", "AMD_CPU_FLEET_NAME": "cpu-nodes"}
+    with pytest.raises(BadSetting, match="AMD_CPU_BACKEND is not set"):
+        settings.load(environ, env_file=None)
+    both = settings.load({**environ, "AMD_CPU_BACKEND": "digitalocean"}, env_file=None)
+    fleet = configuration.fleet_configuration(both.of_cpu_fleet())
+    assert (fleet["backends"], "ssh_config" in fleet) == (["digitalocean"], False)
+    assert both.of_cpu_fleet().max_fleet_vms == both.cpu_max_nodes
+    assert "ssh_config" in configuration.fleet_configuration(both)
+
+
 def test_a_key_is_required(tmp_path: Path) -> None:
     """Without a readable private key, the error names the variable."""
     with pytest.raises(BadSetting, match="AMD_FLEET_SSH_KEY is not set"):
