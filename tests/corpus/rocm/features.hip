@@ -2420,16 +2420,16 @@ __global__ void k(float* p) { p[0] = fminf(p[0], FLT_MAX); }
 //// include-float-h: 6.4 7.2
 #include <float.h>
 __global__ void k(float* p) { p[0] = fminf(p[0], FLT_EPSILON); }
-//// no-include-assert: none cpu: yes
+//// no-include-assert: 6.4 cpu: yes
 __global__ void k(int* p) { assert(p[0] == 1); }
 //// include-cassert: 6.4 7.2
 #include <cassert>
 __global__ void k(int* p) { assert(p[0] == 1); }
-//// no-include-memcmp: none cpu: yes
+//// no-include-memcmp: 6.4 cpu: yes
 int f(int* p) { return memcmp(p, p + 1, 4); }
-//// no-include-strlen: none cpu: yes
+//// no-include-strlen: 6.4 cpu: yes
 size_t f(const char* text) { return strlen(text); }
-//// no-include-host-memset: none cpu: yes
+//// no-include-host-memset: 6.4 cpu: yes
 void f(int* p) { memset(p, 0, 16); }
 //// no-include-host-isnan: none cpu: yes
 bool f(float x) { return isnan(x); }
@@ -2440,19 +2440,19 @@ int f(int* p) { memset(p, 0, 16); return memcmp(p, p + 1, 4); }
 __global__ void k(int* p) { memset(p, 0, 16); }
 //// no-include-optional: none cpu: yes
 int f() { std::optional<int> x = 3; return *x; }
-//// no-include-atomic: none cpu: yes
+//// no-include-atomic: 6.4 cpu: yes
 int f() { std::atomic<int> x{3}; return x; }
-//// no-include-unique-ptr: none cpu: yes
+//// no-include-unique-ptr: 6.4 cpu: yes
 int f() { std::unique_ptr<int> x; return x ? 1 : 0; }
-//// no-include-chrono: none cpu: yes
+//// no-include-chrono: 6.4 cpu: yes
 auto f() { return std::chrono::steady_clock::now(); }
-//// other-include-thread: none cpu: yes
+//// other-include-thread: 6.4 cpu: yes
 #include <vector>
 void f() { std::thread t([] {}); t.join(); }
 //// include-memory: 6.4 7.2
 #include <memory>
 int f() { std::unique_ptr<int> x = std::make_unique<int>(3); return *x; }
-//// no-include-vector: 6.4 7.2
+//// no-include-vector: 7.2 xray: no
 int f() { std::vector<int> x(3); return x[0]; }
 //// no-include-string: 6.4 7.2
 size_t f() { std::string x = "abc"; return x.size(); }

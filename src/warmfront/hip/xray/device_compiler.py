@@ -119,10 +119,9 @@ _PRECOMPILED = {
 #: memory and the synchronization of a grid. A macro can form a word from parts.
 _OCKL_WORDS = re.compile(r"printf|assert|malloc|\b(?:free|new|delete|virtual|std)\b|cooperative|ockl|##|\\\n")
 _MENTIONS_STD = re.compile(r"\bstd\b")
-#: What ROCm's runtime header declares, and only EVERYTHING has here.
+#: What the runtime headers of ROCm 6.4 and 7.2 declare, and only EVERYTHING has here.
 _DECLARED_BY_ROCM = re.compile(
-    r"\bstd\s*::\s*(?:array|bind|complex|function|getline|string|string_view|sto\w+|to_string|unordered_map|"
-    r"vector)\b|\busing\s+namespace\s+std\b"
+    r"\bstd\s*::\s*(?:array|complex|getline|string|string_view|sto\w+|to_string)\b|\busing\s+namespace\s+std\b"
 )
 _SCOPES = re.compile(r"[{};)]|\b(?:namespace|struct|class|union|extern|warpSize)\b")
 _INCLUDES = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([a-z_]+)>", re.MULTILINE)
