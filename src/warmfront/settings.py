@@ -150,6 +150,8 @@ class Settings:
     rate_usd_per_h: Decimal = Decimal("1.99")
     #: AMD_MI325X_HOURLY_RATE: dollars per hour of a VM with an MI325X.
     mi325x_rate_usd_per_h: Decimal = Decimal("2.25")
+    #: AMD_HOST_HOURLY_RATE: dollars per hour and GPU of a host of AMD_FLEET_HOSTS while it is in use.
+    host_rate_usd_per_h: Decimal = Decimal(0)
     #: AMD_VM_GPUS: how many GPUs a VM may have, separated by commas, such as `1,8`.
     gpu_counts: tuple[int, ...] = (1,)
     #: AMD_VM_GPU_RATES: dollars per hour of VMs with several GPUs, such as `8:15.92`; else a multiple of one.
@@ -207,6 +209,10 @@ class Settings:
     hotaisle_api_key: str | None = field(default=None, repr=False)
     #: DSTACK_HOTAISLE_TEAM: the handle of the team in Hot Aisle.
     hotaisle_team: str | None = None
+    #: DSTACK_KUBECONFIG: the kubeconfig file of a Kubernetes cluster, for a self-hosted dstack server.
+    kubeconfig: Path | None = None
+    #: DSTACK_KUBERNETES_NODE: the address of a node, and a free port of it, for SSH into the cluster.
+    kubernetes_node: values.SSHAddress | None = None
     #: WARMFRONT_AMDDEVCLOUD_READ_KEY: may read the machines of AMD Developer Cloud; confirms ends of VMs.
     devcloud_read_key: str | None = field(default=None, repr=False)
     #: WARMFRONT_HOTAISLE_READ_KEY: the same for Hot Aisle.
@@ -219,6 +225,14 @@ class Settings:
     fleet_name: str = "amd-mi300x-fleet"
     #: AMD_FLEET_MAX_NODES: maximum number of VMs in the fleet; the minimum is always 0.
     fleet_max_nodes: int = 1
+    #: AMD_FLEET_HOSTS: your own machines as an SSH fleet, separated by commas; empty: VMs of a cloud.
+    fleet_hosts: tuple[values.SSHAddress, ...] = ()
+    #: AMD_FLEET_SSH_USER: the user on these hosts who may use sudo without a password.
+    fleet_ssh_user: str = "root"
+    #: AMD_FLEET_SSH_KEY: the file with this user's private key; `fleet create` gives it to the dstack server.
+    fleet_ssh_key: Path | None = None
+    #: AMD_FLEET_JUMP_HOST: the SSH server through which these hosts are reached; empty: directly.
+    fleet_jump_host: values.SSHAddress | None = None
     #: AMD_FLEET_IDLE_DURATION: time after which dstack itself terminates an idle VM.
     fleet_idle_s: int = 600
     #: AMD_FLEET_DRY_RUN: `warmfront fleet create` stops after the plan.
@@ -292,6 +306,11 @@ class Settings:
         return tuple(name.strip() for name in self.backend.split(","))
 
     @property
+    def max_fleet_vms(self) -> int:
+        """The maximum number of VMs in the fleet: AMD_FLEET_MAX_NODES, or one per host."""
+        return len(self.fleet_hosts) or self.fleet_max_nodes
+
+    @property
     def all_backends(self) -> tuple[str, ...]:
         """The clouds that VMs with a GPU or CPU nodes may come from."""
         cpu_backends = self.of_cpu_fleet().backends if self.has_cpu_nodes else ()
@@ -310,7 +329,7 @@ class Settings:
     def gpu_rate_usd_per_h(self, gpu: str) -> Decimal:
         """Return the price of a VM with this GPU type: the operator's setting, or the list price.
 
-        A partition costs its share of the card's price.
+        On your own machines it is AMD_HOST_HOURLY_RATE. A partition costs its share of the card's price.
 
         Raises:
             BadSetting: There is neither a setting nor a list price.
@@ -321,6 +340,8 @@ class Settings:
         known = gpus.by_name(gpu)
         if known is not None and known.card:
             return self.gpu_rate_usd_per_h(known.card) / known.devices_per_card
+        if self.fleet_hosts:
+            return self.host_rate_usd_per_h
         rate = set_rates.get(gpu, known.list_price_usd_per_h if known else None)
         if rate is None:
             raise BadSetting(
@@ -357,6 +378,7 @@ class Settings:
             self,
             fleet_name=self.cpu_fleet_name or self.fleet_name,
             fleet_max_nodes=self.cpu_max_nodes,
+            fleet_hosts=(),
             backend=self.cpu_backend or self.backend,
             region="" if self.cpu_backend else self.region,
             gpu_type=gpus.CPU_NODE,
@@ -391,14 +413,18 @@ class Settings:
 def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Settings:
     """Load the settings: the environment overrides `.env`, which overrides the defaults."""
     texts = _resolve_aliases({**_read_env_file(env_file), **(os.environ if environ is None else environ)})
-    for variable in sorted(_SSH_FLEET_VARIABLES & {name for name, value in texts.items() if value.strip()}):
-        _log.warning("%s has no effect, because VMs come from a dstack fleet; unset it", variable)
+    for variable in sorted(
+        _SSH_FLEET_VARIABLES.keys() & {name for name, value in texts.items() if value.strip()}
+    ):
+        _log.warning("%s has no effect; use %s instead", variable, _SSH_FLEET_VARIABLES[variable])
     given = {
         name: _parse(variable, texts[variable], parse, allowed)
         for name, (variable, parse, allowed) in _VARIABLES.items()
         if texts.get(variable, "").strip()
     }
     settings = Settings(**given)  # type: ignore[arg-type]  # each parser gives its field's type
+    if settings.fleet_hosts or settings.backend == OWN_HOSTS_BACKEND:
+        settings = _with_own_hosts(settings, texts)
     if settings.default_gpu not in settings.gpu_types:
         raise BadSetting(
             f"AMD_DEFAULT_GPU is {settings.default_gpu!r}; allowed: a GPU type of AMD_GPU_TYPE, "
@@ -415,6 +441,30 @@ def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(
     return settings
 
 
+def _with_own_hosts(settings: Settings, texts: Mapping[str, str]) -> Settings:
+    """Return the settings for an SSH fleet.
+
+    Raises:
+        BadSetting: There are no hosts, or a variable that is only for VMs of a cloud is set.
+    """
+    if not settings.fleet_hosts:
+        raise BadSetting(
+            "AMD_BACKEND is 'remote', which is dstack's name for your own machines, but AMD_FLEET_HOSTS is "
+            "not set.",
+            hint="Set AMD_FLEET_HOSTS to your machines, such as 10.0.0.11,10.0.0.12.",
+        )
+    for variable, allowed in _CLOUD_VARIABLES.items():
+        text = texts.get(variable, "").strip()
+        if text and text not in allowed:
+            only = f" or set it to {' or '.join(allowed)}" if allowed else ""
+            raise BadSetting(
+                f"{variable} is {text!r}, but AMD_FLEET_HOSTS is set, and {variable} is only for VMs of a "
+                "cloud.",
+                hint=f"Unset {variable}{only}; or unset AMD_FLEET_HOSTS to use a cloud.",
+            )
+    return replace(settings, backend=OWN_HOSTS_BACKEND, spot_policy="on-demand")
+
+
 def _check_cpu_fleet(settings: Settings) -> None:
     """Raise `BadSetting` if the fleet of CPU nodes cannot be used with the other settings."""
     name = settings.cpu_fleet_name
@@ -422,6 +472,12 @@ def _check_cpu_fleet(settings: Settings) -> None:
         raise BadSetting(
             f"AMD_CPU_FLEET_NAME is {name!r}, which is also the value of AMD_FLEET_NAME.",
             hint="Set it to the name of another fleet, or unset it.",
+        )
+    if name is not None and settings.fleet_hosts and not settings.cpu_backend:
+        raise BadSetting(
+            f"AMD_CPU_FLEET_NAME is {name!r}, and AMD_CPU_BACKEND is not set, but your own machines of "
+            "AMD_FLEET_HOSTS belong to no cloud.",
+            hint="Set AMD_CPU_BACKEND to the cloud of the CPU nodes, or unset AMD_CPU_FLEET_NAME.",
         )
     if settings.has_cpu_nodes and settings.dstack_mode != "pool":
         raise BadSetting(
@@ -514,8 +570,23 @@ _SIZE = "a size such as 512MB or 16GB"
 _SECONDS = "a number of seconds above 0"
 _DOLLARS = "dollars such as 1.99"
 
-#: Variables of SSH fleets, which are not supported.
-_SSH_FLEET_VARIABLES = frozenset({"AMD_DEVCLOUD_SSH_USER", "AMD_DEVCLOUD_SSH_KEY_PATH", "AMD_DEVCLOUD_HOSTS"})
+#: Former variables of SSH fleets, and those that replace them.
+_SSH_FLEET_VARIABLES = {
+    "AMD_DEVCLOUD_SSH_USER": "AMD_FLEET_SSH_USER",
+    "AMD_DEVCLOUD_SSH_KEY_PATH": "AMD_FLEET_SSH_KEY",
+    "AMD_DEVCLOUD_HOSTS": "AMD_FLEET_HOSTS",
+}
+#: dstack's name of the backend of SSH fleets.
+OWN_HOSTS_BACKEND = "remote"
+#: Variables that contradict AMD_FLEET_HOSTS, and their values that do not.
+_CLOUD_VARIABLES: dict[str, tuple[str, ...]] = {
+    "AMD_BACKEND": (OWN_HOSTS_BACKEND,),
+    "AMD_REGION": (),
+    "AMD_SPOT_POLICY": ("auto", "on-demand"),
+    "AMD_SPOT_PRICE_RATIO": (),
+    "AMD_MINIMUM_RESERVATION": ("0s",),
+    "WARMFRONT_DSTACK_MODE": ("pool",),
+}
 #: Alternative names of variables.
 _ALIASES = {"DSTACK_BACKEND": "AMD_BACKEND"}
 
@@ -612,6 +683,7 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "judge_gpu": ("WARMFRONT_GPU", values.one_of(*_GPU_NAMES), f"one of {', '.join(_GPU_NAMES)}"),
     "rate_usd_per_h": ("AMD_MI300X_HOURLY_RATE", values.dollars, _DOLLARS),
     "mi325x_rate_usd_per_h": ("AMD_MI325X_HOURLY_RATE", values.dollars, _DOLLARS),
+    "host_rate_usd_per_h": ("AMD_HOST_HOURLY_RATE", values.dollars, _DOLLARS),
     "gpu_counts": (
         "AMD_VM_GPUS",
         values.gpu_counts,
@@ -663,6 +735,12 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "dstack_mode": ("WARMFRONT_DSTACK_MODE", values.one_of("pool", "direct"), "pool or direct"),
     "devcloud_api_key": ("DSTACK_AMDDEVCLOUD_API_KEY", str, "a key of AMD Developer Cloud"),
     "hotaisle_api_key": ("DSTACK_HOTAISLE_API_KEY", str, "a key of Hot Aisle"),
+    "kubeconfig": ("DSTACK_KUBECONFIG", values.directory, "a kubeconfig file"),
+    "kubernetes_node": (
+        "DSTACK_KUBERNETES_NODE",
+        values.node_address,
+        "the address of a node and a port such as 203.0.113.7:32000",
+    ),
     "devcloud_read_key": ("WARMFRONT_AMDDEVCLOUD_READ_KEY", str, "a key of AMD Developer Cloud"),
     "hotaisle_read_key": ("WARMFRONT_HOTAISLE_READ_KEY", str, "a key of Hot Aisle"),
     "hotaisle_team": ("DSTACK_HOTAISLE_TEAM", str, "the handle of a team in Hot Aisle"),
@@ -682,6 +760,22 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         "2 to 41 lower-case letters, digits and -, starting with a letter",
     ),
     "fleet_max_nodes": ("AMD_FLEET_MAX_NODES", values.nodes, f"a whole number from 1 to {values.MAX_NODES}"),
+    "fleet_hosts": (
+        "AMD_FLEET_HOSTS",
+        values.ssh_addresses,
+        "different hosts such as 10.0.0.11 or 10.0.0.11,root@gpu2.example:2222",
+    ),
+    "fleet_ssh_user": (
+        "AMD_FLEET_SSH_USER",
+        values.matching(r"[A-Za-z_][A-Za-z0-9_.-]*"),
+        "the name of a user on the hosts",
+    ),
+    "fleet_ssh_key": ("AMD_FLEET_SSH_KEY", values.directory, "a file with a private key"),
+    "fleet_jump_host": (
+        "AMD_FLEET_JUMP_HOST",
+        values.ssh_address,
+        "an SSH server such as me@gateway.example or me@gateway.example:2222",
+    ),
     "fleet_idle_s": (
         "AMD_FLEET_IDLE_DURATION",
         values.duration(0, 86400),

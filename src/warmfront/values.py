@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from warmfront.value_class import dataclass
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -27,7 +29,25 @@ MAX_LOCK_TIMEOUT_S = 3600
 #: The maximum value of an hour of waiting in dollars; more is probably a typing error.
 MAX_WAIT_VALUE = 10_000
 
+_SSH_ADDRESS = re.compile(
+    r"(?:(?P<user>[A-Za-z_][A-Za-z0-9_.-]*)@)?(?P<host>[A-Za-z0-9][A-Za-z0-9.-]*|\[[0-9A-Fa-f:.]+\])"
+    r"(?::(?P<port>\d{1,5}))?"
+)
 _UNITS = {"B": 1, "KB": 1024, "MB": 1024**2, "GB": 1024**3, "TB": 1024**4}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SSHAddress:
+    """The address of an SSH server."""
+
+    host: str
+    user: str | None = None
+    port: int | None = None
+
+    def __str__(self) -> str:
+        user = f"{self.user}@" if self.user else ""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{user}{host}{f':{self.port}' if self.port else ''}"
 
 
 def boolean(text: str) -> bool:
@@ -117,6 +137,31 @@ def port(text: str) -> int:
     if not 0 <= value <= 65535:
         raise ValueError(text)
     return value
+
+
+def ssh_address(text: str) -> SSHAddress:
+    """Parse `host`, `user@host`, `host:port` or `user@host:port`; an IPv6 address is in brackets."""
+    match = _SSH_ADDRESS.fullmatch(text.strip())
+    if match is None or (match["port"] and not 1 <= int(match["port"]) <= 65535):
+        raise ValueError(text)
+    number = int(match["port"]) if match["port"] else None
+    return SSHAddress(host=match["host"].strip("[]"), user=match["user"], port=number)
+
+
+def node_address(text: str) -> SSHAddress:
+    """Parse `host` or `host:port`."""
+    address = ssh_address(text)
+    if address.user is not None:
+        raise ValueError(text)
+    return address
+
+
+def ssh_addresses(text: str) -> tuple[SSHAddress, ...]:
+    """Parse the addresses of different hosts, separated by commas."""
+    addresses = tuple(map(ssh_address, text.split(",")))
+    if len({address.host for address in addresses}) < len(addresses):
+        raise ValueError(text)
+    return addresses
 
 
 def dollars(text: str) -> Decimal:

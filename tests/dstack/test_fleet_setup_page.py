@@ -47,9 +47,9 @@ esac
 """
 
 
-def blocks(kind: str) -> str:
-    """Return all commands of the page in code blocks of this kind, in order."""
-    return "\n".join(re.findall(rf"^```{kind}\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL))
+def blocks(kind: str, page: Path = PAGE) -> str:
+    """Return all commands of a page in code blocks of this kind, in order."""
+    return "\n".join(re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL))
 
 
 def adapted(script: str, replacements: dict[str, str]) -> Iterator[str]:
@@ -115,6 +115,20 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
+def wait_function(*ports: int) -> str:
+    """Return a shell function that waits until a server listens on the first port, then on the next."""
+    return f"""
+    ports=({" ".join(map(str, ports))})
+    wait_for_port() {{
+      for _ in $(seq 6000); do
+        ! (exec 3<>/dev/tcp/127.0.0.1/${{ports[0]}}) 2>/dev/null || {{ ports=("${{ports[@]:1}}"); return; }}
+        sleep 0.2
+      done
+      return 1
+    }}
+    """
+
+
 def test_commands_of_the_page_work(tmp_path: Path) -> None:
     """The page leads from the image to a cold and a warm verdict; one VM is billed and none is left."""
     server, service = free_port(), free_port()
@@ -130,17 +144,7 @@ def test_commands_of_the_page_work(tmp_path: Path) -> None:
         # The fake VM has no GPU, so the checks fail.
         "warmfront doctor --gpu": "warmfront doctor --gpu || [ $? = 1 ]",
     }
-    wait_function = f"""
-    ports=({server} {service})
-    wait_for_port() {{
-      for _ in $(seq 6000); do
-        ! (exec 3<>/dev/tcp/127.0.0.1/${{ports[0]}}) 2>/dev/null || {{ ports=("${{ports[@]:1}}"); return; }}
-        sleep 0.2
-      done
-      return 1
-    }}
-    """
-    script = "\n".join([wait_function, *adapted(blocks("sh"), changes)])
+    script = "\n".join([wait_function(server, service), *adapted(blocks("sh"), changes)])
     folder = tmp_path / "repository"
     folder.mkdir()
     # The path of a socket, which dstack creates in the home directory, is limited to 107 bytes.

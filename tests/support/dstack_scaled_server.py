@@ -27,7 +27,10 @@ def scale(factor: float) -> None:
         jobs_running,
         jobs_terminating,
     )
-    from dstack._internal.server.background.pipeline_tasks.instances import common  # noqa: PLC0415 - see above
+    from dstack._internal.server.background.pipeline_tasks.instances import (  # noqa: PLC0415 - see above
+        common,
+        ssh_deploy,
+    )
     from dstack._internal.server.background.pipeline_tasks.runs import pending  # noqa: PLC0415 - see above
 
     original = base.Pipeline.__init__
@@ -44,6 +47,7 @@ def scale(factor: float) -> None:
     # How often and for how long it tries to delete a VM before it gives up.
     common.TERMINATION_RETRY_TIMEOUT *= factor
     common.TERMINATION_RETRY_MAX_DURATION *= factor
+    ssh_deploy.PROVISIONING_TIMEOUT_SECONDS *= factor  # for a host of an SSH fleet
     delays_before_retry = pending._PENDING_RETRY_DELAYS
     delays_before_retry[:] = [delay * factor for delay in delays_before_retry]
     # An abort waits this long for the command's end; a shorter limit would lose logs on a busy machine.

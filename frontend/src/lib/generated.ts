@@ -1542,9 +1542,9 @@ export interface VmDetailResponse {
   /** When it is released if it stays idle. */
   deadline_at: string | null;
   ended_at: string | null;
-  /** Of an ended VM: true if the cloud's own list confirms its end, false if only dstack reports it. */
+  /** Of an ended VM: true if the cloud's own list confirms its end, or if it was on a host of an SSH fleet, which keeps running; false if only dstack reports it. */
   end_confirmed: boolean | null;
-  /** The cloud's own id of the machine. */
+  /** The cloud's own id of the machine, or the address of a host of an SSH fleet. */
   machine_id: string | null;
   tasks_done: number;
   /** Until now, including the interval that is still open. */
@@ -1625,9 +1625,9 @@ export interface VmResponse {
   /** When it is released if it stays idle. */
   deadline_at: string | null;
   ended_at: string | null;
-  /** Of an ended VM: true if the cloud's own list confirms its end, false if only dstack reports it. */
+  /** Of an ended VM: true if the cloud's own list confirms its end, or if it was on a host of an SSH fleet, which keeps running; false if only dstack reports it. */
   end_confirmed: boolean | null;
-  /** The cloud's own id of the machine. */
+  /** The cloud's own id of the machine, or the address of a host of an SSH fleet. */
   machine_id: string | null;
   tasks_done: number;
   /** Until now, including the interval that is still open. */

@@ -19,7 +19,8 @@ from warmfront.errors import FleetNotFound, NotConfirmed, WarmfrontError
 from warmfront.providers.dstack import configuration, fleet_setup, listener_bundle
 from warmfront.providers.dstack.client import DstackClient
 from warmfront.providers.dstack.configuration import parse_run_name
-from warmfront.providers.dstack.preflight import what_is_unknown
+from warmfront.providers.dstack.host_requirements import check_hosts
+from warmfront.providers.dstack.preflight import UNKNOWN_ON_HOSTS, what_is_unknown
 from warmfront.providers.dstack.run_outcome import INSTANCE_REASONS
 from warmfront.providers.dstack.tenancy import TenancyIndex
 from warmfront.store.sql_database import open_store
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from warmfront.providers.dstack.fleet_setup import FleetProposal
     from warmfront.providers.dstack.resources import DstackFleet, DstackInstance
+    from warmfront.providers.dstack.ssh_fleet import HostState
     from warmfront.settings import Settings
 
 NO_VMS = "It has no VMs, which is normal: dstack starts one when it is needed and ends it when it is idle."
@@ -75,6 +77,8 @@ def create(options: CreateOptions) -> int:
         proposal = await fleet_setup.propose(client, settings)
         if not options.as_json:
             _print_proposal(client, proposal, settings)
+            for host, problem in (await check_hosts(settings)).items():
+                print(f"Note: dstack may not be able to prepare {host}: {problem}.")
         if options.dry_run or settings.fleet_dry_run:
             return _end_dry_run(proposal, as_json=options.as_json)
         if not proposal.is_current:
@@ -82,19 +86,32 @@ def create(options: CreateOptions) -> int:
         created = await fleet_setup.create(client, proposal, settings)
         if options.as_json:
             print_json({**_proposed(proposal), "created": not proposal.is_current, "fleet": _fields(created)})
+        elif settings.fleet_hosts:
+            print(
+                "The fleet exists. dstack is preparing its hosts, which takes a minute or more.", flush=True
+            )
+            await fleet_setup.wait_for_hosts(client, settings)
+            _print_hosts(*await fleet_setup.verify_hosts(client, settings), as_json=False)
+            _print_next_step(settings)
         else:
             print(_summary(created))
-            setting = "" if settings.provider == "dstack" else "set WARMFRONT_PROVIDER=dstack, then "
-            print(as_typed_here(f"  → {setting}run `warmfront serve`"))
+            _print_next_step(settings)
         return 0
 
     return _with_client(work, with_options=options.apply, as_json=options.as_json)
+
+
+def _print_next_step(settings: Settings) -> None:
+    setting = "" if settings.provider == "dstack" else "set WARMFRONT_PROVIDER=dstack, then "
+    print(as_typed_here(f"  → {setting}run `warmfront serve`"))
 
 
 def verify(name: str | None, *, cpu: bool = False, as_json: bool) -> int:
     """Check whether the fleet, or with `cpu` that of CPU nodes, matches the settings and has a VM."""
 
     async def work(client: DstackClient, settings: Settings) -> int:
+        if settings.fleet_hosts:
+            return _print_hosts(*await fleet_setup.verify_hosts(client, settings), as_json=as_json)
         fleet, plan = await fleet_setup.verify(client, settings)
         unknown = what_is_unknown(settings, plan)
         if as_json:
@@ -118,6 +135,19 @@ def verify(name: str | None, *, cpu: bool = False, as_json: bool) -> int:
         return 0
 
     return _with_client(work, with_options=_named(name, cpu=cpu), as_json=as_json)
+
+
+def _print_hosts(fleet: DstackFleet, states: list[HostState], *, as_json: bool) -> int:
+    """Print the state of each host of an SSH fleet."""
+    if as_json:
+        hosts = [asdict(state) for state in states]
+        print_json({"fleet": _fields(fleet), "hosts": hosts, "unknown": list(UNKNOWN_ON_HOSTS)})
+        return 0
+    print(_summary(fleet))
+    rows = [(state.host, state.status, state.gpus, state.problem) for state in states]
+    print_columns([("HOST", "STATUS", "GPUS", "PROBLEM"), *rows])
+    print("\n  - ".join(["Only a running VM will show:", *UNKNOWN_ON_HOSTS]))
+    return 0
 
 
 def show_all(*, as_json: bool) -> int:
@@ -167,14 +197,23 @@ def delete(name: str | None, *, yes: bool, as_json: bool) -> int:
         owners = [await _owner(client, instance, our_id) for instance in fleet.instances]
         foreign = sum(owner.startswith(_FOREIGN) for owner in owners)
         note = f", of which {foreign} belong to other services" if foreign else ""
-        # --yes confirms the end of our own VMs only.
-        _confirm(
-            f"Delete fleet {fleet.name} and end its VMs ({len(owners)}{note}), even if they are in use?",
-            yes=yes and not foreign,
+        question = (
+            f"Delete fleet {fleet.name} and end its VMs ({len(owners)}{note}), even if they are in use?"
         )
+        if fleet.is_ssh:
+            question = (
+                f"Delete fleet {fleet.name} and stop what runs on its hosts ({len(owners)}{note})? The hosts "
+                "themselves keep running."
+            )
+        # --yes confirms the end of our own VMs only.
+        _confirm(question, yes=yes and not foreign)
         await fleet_setup.delete(client, fleet.name, within_s=settings.stop_lag_s)
         if as_json:
             print_json({"name": fleet.name, "deleted": True})
+        elif fleet.is_ssh:
+            print(
+                f"Fleet {fleet.name} has been deleted. Its hosts keep running, with dstack's agent on them."
+            )
         else:
             print(f"Fleet {fleet.name} and its VMs have been deleted.")
         return 0
@@ -266,10 +305,21 @@ async def _our_owner_id(settings: Settings) -> str | None:
 
 async def _owner(client: DstackClient, instance: DstackInstance, our_id: str | None) -> str:
     """Return the owner of a VM, from its current or last run: `ours`, or the other service."""
-    tenant = await TenancyIndex(client).last_tenant(instance)
+    if instance.is_own_host:
+        return _tenant_owner(await _run_on(client, instance), our_id)
+    return _tenant_owner(await TenancyIndex(client).last_tenant(instance), our_id)
+
+
+async def _run_on(client: DstackClient, host: DstackInstance) -> str | None:
+    """Return the name of the active run on a host of an SSH fleet; None if there is none."""
+    runs = (run for run in await client.runs() if run.backend == host.backend)
+    return next((run.name for run in runs if run.hostname == host.hostname), None)
+
+
+def _tenant_owner(tenant: str | None, our_id: str | None) -> str:
     label = parse_run_name(tenant) if tenant is not None else None
     if label is None:
-        return f"{_FOREIGN} run {tenant}" if tenant is not None else "no run yet"
+        return f"{_FOREIGN} run {tenant}" if tenant is not None else "no run"
     if label.owner is None:
         return "a service before owner ids"
     if label.owner == our_id:
@@ -289,6 +339,29 @@ async def _get_fleet(client: DstackClient, name: str) -> DstackFleet:
 
 def _print_proposal(client: DstackClient, proposal: FleetProposal, settings: Settings) -> None:
     print(to_yaml(proposal.configuration))
+    if settings.fleet_hosts:
+        _print_hosts_proposal(proposal, settings)
+    else:
+        _print_offers(client, proposal, settings)
+    for difference in proposal.differences:
+        print(f"The existing fleet differs: {difference}.")
+    if proposal.is_current:
+        print("The fleet exists and matches the settings.")
+    unavailable = fleet_setup.unavailability(proposal.plan)
+    if unavailable is not None:
+        print(f"Note: {unavailable.message}\n  → {unavailable.hint}")
+
+
+def _print_hosts_proposal(proposal: FleetProposal, settings: Settings) -> None:
+    print(
+        f"dstack connects to each host as user {settings.fleet_ssh_user} or the one given with the host, and "
+        "installs its agent. The dstack server stores the private key."
+    )
+    cost = f"${proposal.hourly_usd} per hour while in use" if proposal.hourly_usd else "nothing"
+    print(f"A host costs {cost} (AMD_HOST_HOURLY_RATE). It is never ended, only what runs on it.")
+
+
+def _print_offers(client: DstackClient, proposal: FleetProposal, settings: Settings) -> None:
     print(f"Offers for project {client.project} at {client.url}:")
     heading = ("BACKEND", "REGION", "TYPE", "RESOURCES", "$/H", "AVAILABILITY")
     rows = [
@@ -307,16 +380,9 @@ def _print_proposal(client: DstackClient, proposal: FleetProposal, settings: Set
         print(f"and {proposal.plan.total_offers - len(rows)} more")
     print(
         "\nNo VM starts now. In the worst case, all nodes run all day: "
-        f"{settings.fleet_max_nodes} x ${proposal.hourly_usd} x 24 h = "
+        f"{settings.max_fleet_vms} x ${proposal.hourly_usd} x 24 h = "
         f"${proposal.worst_case_usd_per_day:.2f} per day."
     )
-    for difference in proposal.differences:
-        print(f"The existing fleet differs: {difference}.")
-    if proposal.is_current:
-        print("The fleet exists and matches the settings.")
-    unavailable = fleet_setup.unavailability(proposal.plan)
-    if unavailable is not None:
-        print(f"Note: {unavailable.message}\n  → {unavailable.hint}")
 
 
 def _end_dry_run(proposal: FleetProposal, *, as_json: bool) -> int:
@@ -342,12 +408,18 @@ def _offer_fields(offer: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass
 
 
 def _summary(fleet: DstackFleet) -> str:
+    if fleet.is_ssh:
+        free = sum(instance.is_free for instance in fleet.instances)
+        return f"Fleet {fleet.name} is {fleet.status}: {len(fleet.hosts)} SSH hosts, {free} of them free."
     name, status, nodes, vms, idle, backends = _row(fleet)
     return f"Fleet {name} is {status}: nodes {nodes}, {vms} VMs, idle_duration {idle}, {backends}."
 
 
 def _row(fleet: DstackFleet) -> tuple[str, ...]:
-    nodes = "SSH" if fleet.min_nodes is None else f"{fleet.min_nodes}..{fleet.max_nodes or ''}"
+    if fleet.is_ssh:
+        nodes = f"{len(fleet.hosts)} SSH hosts"
+        return (fleet.name, fleet.status, nodes, str(len(fleet.instances)), "never", "your own machines")
+    nodes = f"{fleet.min_nodes or 0}..{fleet.max_nodes or ''}"
     idle = "default" if fleet.idle_s is None else configuration.duration(fleet.idle_s)
     backends = ", ".join(fleet.backends) or "any backend"
     return (fleet.name, fleet.status, nodes, str(len(fleet.instances)), idle, backends)

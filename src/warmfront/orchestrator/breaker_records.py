@@ -32,6 +32,7 @@ _SETTINGS_OF_VMS = (
     "backend",
     "region",
     "fleet_name",
+    "fleet_hosts",
     "gpu_type",
     "gpu_memory",
     "worker_image",

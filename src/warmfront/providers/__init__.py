@@ -22,8 +22,8 @@ def open_provider(settings: Settings, clock: Clock, *, ownership: Ownership) -> 
 
     Raises:
         BadSetting: There is no such provider; its settings are incomplete, such as the minimum reservation of
-            a backend that has one; or the image of VMs has no digest and WARMFRONT_REQUIRE_DIGESTS is not
-            false.
+            a backend that has one; VMs cannot run on the backend; or the image of VMs has no digest and
+            WARMFRONT_REQUIRE_DIGESTS is not false.
         DstackMissing: The dstack provider is set, and dstack's client is not installed.
         DstackDenied: The dstack server rejects the token. If the server does not respond, no error is raised.
     """
@@ -32,6 +32,7 @@ def open_provider(settings: Settings, clock: Clock, *, ownership: Ownership) -> 
 
         return LocalProvider(settings, clock=clock)
     if settings.provider == "dstack":
+        from warmfront.providers.dstack.backends import check_backends  # noqa: PLC0415 - import only the provider in use
         from warmfront.providers.dstack.client import DstackClient  # noqa: PLC0415 - import only the provider in use
         from warmfront.providers.dstack.configuration import (  # noqa: PLC0415 - import only the provider in use
             check_images,
@@ -40,6 +41,7 @@ def open_provider(settings: Settings, clock: Clock, *, ownership: Ownership) -> 
         from warmfront.providers.dstack.direct_mode import DirectProvider  # noqa: PLC0415 - import only the provider in use
         from warmfront.providers.dstack.pool_mode import DstackProvider  # noqa: PLC0415 - import only the provider in use
 
+        check_backends(settings)
         check_images(settings)
         minimum_reservation_s(settings)  # fail now instead of when the first VM is billed
         provider_class = DirectProvider if settings.dstack_mode == "direct" else DstackProvider

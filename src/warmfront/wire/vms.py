@@ -72,10 +72,14 @@ class VmResponse(ResponseModel):
     ended_at: Timestamp | None
     end_confirmed: bool | None = Field(
         default=None,
-        description="Of an ended VM: true if the cloud's own list confirms its end, false if only dstack "
-        "reports it.",
+        description="Of an ended VM: true if the cloud's own list confirms its end, or if it was on a host "
+        "of an SSH fleet, which keeps running; false if only dstack reports it.",
     )
-    machine_id: str | None = Field(default=None, description="The cloud's own id of the machine.")
+    machine_id: str | None = Field(
+        default=None,
+        description="The cloud's own id of the machine, or the address of a host of an SSH fleet.",
+        examples=["amddevcloud/500001", "remote/10.0.0.11"],
+    )
     tasks_done: int
     cost_usd: Dollars = Field(description="Until now, including the interval that is still open.")
     reserved_usd: Dollars = Field(description="Its share of the escrow.")

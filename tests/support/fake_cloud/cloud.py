@@ -79,8 +79,14 @@ class FakeCloud:
         return self._running().waiting
 
     async def add_own_host(self, key: str, *, gpus: int = 1) -> str:
-        """Add a host for an SSH fleet, which accepts this public key, and return its address."""
-        return self._running().add_own_host(key=key, gpus=gpus).address
+        """Add a host for an SSH fleet, which accepts this public key; return its address when it runs."""
+        host = self._running().add_own_host(key=key, gpus=gpus)
+        await host.booted.wait()
+        return host.address
+
+    async def lose_own_host(self, address: str) -> None:
+        """Switch off a host of an SSH fleet; it keeps its place in the fleet."""
+        await self._running().own_hosts[address].end()
 
     @property
     def own_hosts(self) -> dict[str, FakeVM]:

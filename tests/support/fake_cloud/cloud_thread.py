@@ -77,6 +77,10 @@ class FakeCloudThread:
         """Add a host for an SSH fleet, and return its address."""
         return str(self._call(self._cloud.add_own_host(key, gpus=gpus)))
 
+    def lose_own_host(self, address: str) -> None:
+        """Switch off a host of an SSH fleet."""
+        self._call(self._cloud.lose_own_host(address))
+
     @property
     def own_hosts(self) -> dict[str, FakeVM]:
         """The hosts of SSH fleets, by address."""

@@ -32,6 +32,7 @@ class Switches:
     image_environ: dict[str, str] = field(default_factory=dict)  #: variables that every image sets
     unpullable: set[str] = field(default_factory=set)  #: images that cannot be pulled
     rejects_key: bool = False  #: whether the APIs reject every key
+    rejects_user_keys: bool = False  #: whether VMs accept only the dstack server's key, not its users'
     broken: dict[str, int] = field(default_factory=dict)  #: failure status per HTTP method, or for ANY
     silent: set[str] = field(default_factory=set)  #: HTTP methods, or ANY, that get no response
     answer_s: float = 0.0  #: how much later than a request takes effect the APIs answer it

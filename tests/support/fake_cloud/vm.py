@@ -60,6 +60,7 @@ class FakeVM:
         self.address = address
         self.folder = folder
         self.is_active = False
+        self.booted = asyncio.Event()
         self._keys = keys
         self._switches = switches
         self._never_boots = switches.never_boots
@@ -110,6 +111,7 @@ class FakeVM:
         self._container_ssh_port = await self._container_ssh.start("127.0.0.1", 0)
         await self._connect_network()
         self.is_active = True
+        self.booted.set()
         await asyncio.sleep(self._switches.rocm_s)
         if self._shim_by_command:
             await self._shim_wanted.wait()
@@ -131,7 +133,7 @@ class FakeVM:
         yield from self._keys
         yield from self._setup.keys if self._setup else ()
         for task in self._shim.tasks.values():
-            if task.status != "terminated":
+            if task.status != "terminated" and not self._switches.rejects_user_keys:
                 yield from task.request["host_ssh_keys"]
 
     def _container_keys(self) -> list[str]:

@@ -12,6 +12,7 @@ from warmfront.errors import BadSetting
 from warmfront.providers.clouds import amd_developer_cloud, hot_aisle
 from warmfront.providers.clouds.amd_developer_cloud import AmdDeveloperCloud
 from warmfront.providers.clouds.hot_aisle import HotAisle
+from warmfront.settings import OWN_HOSTS_BACKEND
 
 if TYPE_CHECKING:
     from warmfront.providers.clouds.base import Cloud
@@ -51,4 +52,6 @@ def end_command(settings: Settings, machine_id: str | None) -> str:
         return amd_developer_cloud.end_command(cloud_id)
     if backend == HotAisle.backend:
         return hot_aisle.end_command(cloud_id, settings.hotaisle_team)
+    if backend == OWN_HOSTS_BACKEND:
+        return f"`dstack ps` shows the run on {cloud_id}; `dstack stop` ends it"
     return f"end {cloud_id or 'it'} in the console of {backend or settings.backend}"

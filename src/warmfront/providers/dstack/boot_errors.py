@@ -26,7 +26,7 @@ from warmfront.errors import (
     TooExpensive,
     WarmfrontError,
 )
-from warmfront.providers.dstack import fleet_setup
+from warmfront.providers.dstack import fleet_setup, ssh_fleet
 from warmfront.providers.dstack.run_outcome import RunOutcome, why_no_capacity
 from warmfront.provisioning import FailureKind
 
@@ -148,6 +148,8 @@ async def _boot_error(
     if outcome in {RunOutcome.EXITED, RunOutcome.DONE}:
         detail = await _last_line(client, run.name) or detail
     kind, failure = _FAILURES.get(outcome, (FailureKind.OTHER, "dstack ended the run"))
+    if settings.fleet_hosts and outcome is RunOutcome.FLEET_FULL:
+        return await _no_free_host(client, settings, kind)
     hint = "Check the dstack server's log." if outcome is RunOutcome.BROKEN else _HINTS.get(kind)
     return ProviderError(_with_detail(failure, detail), hint=hint, kind=kind)
 
@@ -167,6 +169,8 @@ async def check_ready(client: DstackClient, settings: Settings) -> None:
         raise ProviderError(error.message, hint=error.hint, kind=FailureKind.DENIED) from None
     if outcome is not RunOutcome.NO_CAPACITY:
         kind, failure = _FAILURES[outcome]
+        if settings.fleet_hosts and outcome is RunOutcome.FLEET_FULL:
+            raise await _no_free_host(client, settings, kind)
         raise _in_terms_of(settings, ProviderError(f"{failure}.", hint=_HINTS.get(kind), kind=kind))
 
 
@@ -196,6 +200,26 @@ def require_ssh() -> None:
         ) from None
 
 
+def not_reachable(settings: Settings, message: str) -> ProviderError:
+    """Return the error for a VM that dstack reaches and this machine does not."""
+    return ProviderError(
+        f"The VM runs, but this machine cannot reach it. {message}",
+        hint=ssh_hint(settings),
+        kind=FailureKind.NO_SSH,
+    )
+
+
+def ssh_hint(settings: Settings) -> str:
+    """Return what to do if this machine cannot reach VMs through SSH."""
+    allow = "The service connects to each VM itself: allow SSH from this machine to the VM or its jump host."
+    if settings.fleet_hosts:
+        return f"{allow} Where that is impossible, run the service on a machine that reaches the hosts."
+    return (
+        f"{allow} Where that is impossible, set WARMFRONT_DSTACK_MODE=direct: submissions then go through "
+        "the dstack server, which is slower."
+    )
+
+
 def kind_of_answer(detail: str) -> tuple[FailureKind, str] | None:
     """Return the kind of failure in the cloud's responses, and its message; None if they do not show it.
 
@@ -220,6 +244,8 @@ async def _no_capacity_error(
     client: DstackClient, settings: Settings, run: DstackRun, detail: str
 ) -> ProviderError:
     """Return why no VM could be created on a fleet that exists and is not full."""
+    if settings.fleet_hosts:
+        return await _no_free_host(client, settings, FailureKind.NO_CAPACITY)
     backend = settings.backend
     gpu = settings.gpu_type if settings.is_of_cpu_fleet else run.gpu or settings.default_gpu
     answer = kind_of_answer(detail)
@@ -239,6 +265,18 @@ async def _no_capacity_error(
         ),
         hint=_HINTS[FailureKind.NO_CAPACITY],
         kind=FailureKind.NO_CAPACITY,
+    )
+
+
+async def _no_free_host(client: DstackClient, settings: Settings, kind: FailureKind) -> ProviderError:
+    """Return the error for an SSH fleet without a free host, with the state of each host."""
+    fleet = await client.fleet(settings.fleet_name)
+    states = ssh_fleet.summarize(ssh_fleet.host_states(fleet, settings)) if fleet else ""
+    return ProviderError(
+        _with_detail("No host of the fleet is free", states),
+        hint="Wait until one is; `warmfront fleet verify` shows what is wrong with a host. To add one, "
+        "add it to AMD_FLEET_HOSTS and run `warmfront fleet create`.",
+        kind=kind,
     )
 
 

@@ -18,6 +18,8 @@ from warmfront.errors import BadSetting, UsageError
 from warmfront.gpus import CPU_NODE
 from warmfront.listener.signed_events import KEY_VARIABLE
 from warmfront.providers.dstack import listener_bundle
+from warmfront.providers.dstack.backends import server_configuration
+from warmfront.providers.dstack.ssh_fleet import ssh_fleet_configuration
 from warmfront.providers.ownership import OWNER_ID_DIGITS
 from warmfront.sandbox.process_tree import HOST_PROC
 from warmfront.settings import NO_IMAGE
@@ -99,7 +101,9 @@ def fleet_gpus(settings: Settings) -> tuple[str, ...]:
 
 
 def fleet_configuration(settings: Settings) -> dict[str, Any]:
-    """Return a fleet whose VMs dstack starts on demand, from none up to the maximum."""
+    """Return a fleet whose VMs dstack starts on demand, from none up to the maximum; or the SSH fleet."""
+    if settings.fleet_hosts:
+        return ssh_fleet_configuration(settings)
     names = fleet_gpus(settings)
     if settings.is_of_cpu_fleet:
         return _fleet(settings, _cpu_resources(settings, f"{settings.cpu_cores}.."))
@@ -119,7 +123,7 @@ def _fleet(settings: Settings, resources: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "fleet",
         "name": settings.fleet_name,
-        "nodes": f"0..{settings.fleet_max_nodes}",
+        "nodes": f"0..{settings.max_fleet_vms}",
         "backends": list(settings.backends),
         **_regions(settings),
         "resources": resources,
@@ -194,45 +198,6 @@ def attempt_task(
         "max_duration": duration(int(settings.task_timeout_s)),
     }
     return {**task, "ports": [f"*:{port}" for port in ports]} if ports else task
-
-
-def server_configuration(settings: Settings) -> dict[str, Any]:
-    """Return the `config.yml` of a self-hosted dstack server, with the backend that the fleet needs.
-
-    Raises:
-        BadSetting: There is no such backend, or its API key or its team is not set.
-    """
-    backends: dict[str, dict[str, str | None]] = {
-        "amddevcloud": {"DSTACK_AMDDEVCLOUD_API_KEY": settings.devcloud_api_key},
-        "hotaisle": {
-            "DSTACK_HOTAISLE_API_KEY": settings.hotaisle_api_key,
-            "DSTACK_HOTAISLE_TEAM": settings.hotaisle_team,
-        },
-    }
-    configured = [_backend_configuration(name, backends) for name in settings.backends]
-    return {"projects": [{"name": settings.dstack_project or "main", "backends": configured}]}
-
-
-def _backend_configuration(name: str, backends: Mapping[str, Mapping[str, str | None]]) -> dict[str, Any]:
-    if name not in backends:
-        raise BadSetting(
-            f"There is no configuration for AMD_BACKEND={name!r}; there is one for {' and '.join(backends)}.",
-            hint="Set AMD_BACKEND to one of them, or write the server's config.yml as in dstack's manual.",
-        )
-    needed = backends[name]
-    unset = [variable for variable, value in needed.items() if not value]
-    if unset:
-        raise BadSetting(
-            f"{' and '.join(unset)} {'is' if len(unset) == 1 else 'are'} not set, which the backend "
-            f"{name!r} requires.",
-            hint=f"Set {' and '.join(unset)} to the values of your account in that cloud.",
-        )
-    key, *team = needed.values()
-    backend: dict[str, Any] = {"type": name}
-    if team:
-        backend["team_handle"] = team[0]
-    backend["creds"] = {"type": "api_key", "api_key": key}
-    return backend
 
 
 def minimum_reservation_s(settings: Settings) -> int:
@@ -465,11 +430,7 @@ def _task(
         ],
         "resources": _task_resources(settings, gpu, gpu_count),
         "fleets": [settings.fleet_name],
-        "backends": list(settings.backends),
-        **_regions(settings),
-        "spot_policy": settings.spot_policy,
-        "max_price": max_price(settings, gpu, gpu_count),
-        "creation_policy": "reuse-or-create",
+        **_market(settings, gpu, gpu_count),
     }
     if settings.registry_username and settings.registry_password:
         task["registry_auth"] = {
@@ -477,6 +438,19 @@ def _task(
             "password": settings.registry_password,
         }
     return {**task, "files": list(files)} if files else task
+
+
+def _market(settings: Settings, gpu: str, gpu_count: int) -> dict[str, Any]:
+    """Return which machines dstack may use: those of the clouds up to our price, or only existing hosts."""
+    if settings.fleet_hosts:
+        return {"creation_policy": "reuse"}
+    return {
+        "backends": list(settings.backends),
+        **_regions(settings),
+        "spot_policy": settings.spot_policy,
+        "max_price": max_price(settings, gpu, gpu_count),
+        "creation_policy": "reuse-or-create",
+    }
 
 
 def _regions(settings: Settings) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from warmfront.errors import (
     NoQuota,
     TooExpensive,
 )
+from warmfront.providers.dstack.backends import check_backends
 from warmfront.providers.dstack.configuration import (
     PREFIX,
     duration,
@@ -32,6 +33,12 @@ from warmfront.providers.dstack.configuration import (
     rate_variable,
 )
 from warmfront.providers.dstack.run_outcome import AVAILABILITIES, RunOutcome, outcome_of
+from warmfront.providers.dstack.ssh_fleet import (
+    configured_hosts,
+    describe_hosts,
+    host_states,
+    summarize,
+)
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
@@ -40,6 +47,7 @@ if TYPE_CHECKING:
 
     from warmfront.providers.dstack.client import DstackClient
     from warmfront.providers.dstack.resources import DstackFleet, FleetPlan
+    from warmfront.providers.dstack.ssh_fleet import HostState
     from warmfront.settings import Settings
 
 #: Polling interval while a fleet is being deleted. dstack's own interval is 15 seconds.
@@ -88,21 +96,27 @@ async def propose(client: DstackClient, settings: Settings) -> FleetProposal:
     Raises:
         NoBackend: The project does not have the backend.
         NoOffers: The backend offers no such VM, or none at this price.
-        BadSetting: The backend has a minimum reservation, but it is not set.
+        BadSetting: The backend has a minimum reservation, but it is not set; VMs cannot run on it; or there
+            is no key for the hosts of an SSH fleet.
+        DstackRefused: A host belongs to another fleet.
     """
     configuration = fleet_configuration(settings)
-    await _require_backend(client, settings)
-    minimum_reservation_s(settings)
-    plan = await client.plan_fleet(configuration)
-    if plan.total_offers == 0:
-        raise await _no_offers(client, settings, configuration)
-    hourly_usd = plan.max_price_usd_per_h or max(offer.price_usd_per_h for offer in plan.offers)
+    if settings.fleet_hosts:
+        plan = await client.plan_fleet(configuration)
+        hourly_usd = _highest_rate(settings)
+    else:
+        await _require_backend(client, settings)
+        minimum_reservation_s(settings)
+        plan = await client.plan_fleet(configuration)
+        if plan.total_offers == 0:
+            raise await _no_offers(client, settings, configuration)
+        hourly_usd = plan.max_price_usd_per_h or max(offer.price_usd_per_h for offer in plan.offers)
     return FleetProposal(
         configuration=configuration,
         plan=plan,
         differences=tuple(differences(plan.current, settings)) if plan.current else (),
         hourly_usd=hourly_usd,
-        worst_case_usd_per_day=hourly_usd * 24 * settings.fleet_max_nodes,
+        worst_case_usd_per_day=hourly_usd * 24 * settings.max_fleet_vms,
     )
 
 
@@ -199,6 +213,32 @@ async def verify(client: DstackClient, settings: Settings) -> tuple[DstackFleet,
     return fleet, plan
 
 
+async def wait_for_hosts(client: DstackClient, settings: Settings) -> None:
+    """Wait until dstack has prepared each host of the SSH fleet, or has given up on it after ten minutes."""
+    while True:
+        states = host_states(await read_back(client, settings), settings)
+        if not any(state.is_preparing for state in states):
+            return
+        await asyncio.sleep(_POLL_S)
+
+
+async def verify_hosts(client: DstackClient, settings: Settings) -> tuple[DstackFleet, list[HostState]]:
+    """Return the SSH fleet and the state of each host, if a VM can run on at least one.
+
+    Raises:
+        WarmfrontError: The fleet does not exist or does not match, or no host can be used.
+    """
+    fleet = await read_back(client, settings)
+    states = host_states(fleet, settings)
+    if not any(state.is_usable for state in states):
+        raise FleetFailed(
+            f"No VM can run on a host of fleet {fleet.name}: {summarize(states)}.",
+            hint="dstack prepares a new host within minutes, and gives up after ten; the dstack server's log "
+            "says why. `warmfront fleet create --replace` lets it try again.",
+        )
+    return fleet, states
+
+
 async def delete(client: DstackClient, name: str, *, within_s: float) -> None:
     """Stop our runs on the fleet, delete it, and return when dstack has ended all of its VMs.
 
@@ -253,6 +293,8 @@ async def _stop_our_runs(client: DstackClient, name: str) -> None:
 
 def differences(fleet: DstackFleet, settings: Settings) -> list[FleetDifference]:
     """Return the properties of the fleet that differ from the settings."""
+    if settings.fleet_hosts or fleet.is_ssh:
+        return _host_differences(fleet, settings)
     wanted = fleet_configuration(settings)
     price = f"${fleet.max_price_usd_per_h}" if fleet.max_price_usd_per_h is not None else "none"
     compared = [
@@ -276,6 +318,20 @@ def differences(fleet: DstackFleet, settings: Settings) -> list[FleetDifference]
         FleetDifference(field="max_price", actual=price, wanted=f"${_highest_rate(settings)}"),
     ]
     return [difference for difference in compared if difference.actual != difference.wanted]
+
+
+def _host_differences(fleet: DstackFleet, settings: Settings) -> list[FleetDifference]:
+    """Compare the hosts. dstack can add and remove hosts, but not change how one is reached."""
+    hosts, jump_host = configured_hosts(settings)
+    actual = describe_hosts(fleet.hosts, fleet.jump_host) or "none, because its VMs come from a cloud"
+    wanted = describe_hosts(hosts, jump_host) or "none, because its VMs come from a cloud"
+    if actual == wanted:
+        return []
+    names = {host.host for host in hosts} & {host.host for host in fleet.hosts}
+    kept = [describe_hosts((host,), jump_host) for host in hosts if host.host in names]
+    existing = [describe_hosts((host,), fleet.jump_host) for host in fleet.hosts if host.host in names]
+    can_change = bool(names) and sorted(kept) == sorted(existing)
+    return [FleetDifference(field="hosts", actual=actual, wanted=wanted, can_change=can_change)]
 
 
 def cannot_change(name: str, found: Sequence[FleetDifference]) -> FleetDiffers:
@@ -306,6 +362,7 @@ def unavailability(plan: FleetPlan) -> FleetFailed | None:
 
 
 async def _require_backend(client: DstackClient, settings: Settings) -> None:
+    check_backends(settings)
     backends = await client.backends()
     missing = [name for name in settings.backends if name not in backends]
     if missing:

@@ -57,6 +57,8 @@ _POLL_BACKOFF = 1.5
 _SHORT_PHASES = (Phase.PULLING, Phase.STARTING)
 #: About how long a VM of AMD Developer Cloud takes to boot, install Docker and pull the image.
 _TYPICAL_BOOT_S = 300.0
+#: About how long a listener takes to start on a host of an SSH fleet, which has the image already.
+_TYPICAL_HOST_START_S = 60.0
 #: The most times that a run which dstack failed by mistake is submitted again.
 _MAX_RESUBMISSIONS = 5
 
@@ -89,9 +91,9 @@ class RunSnapshot:
         return self.has_ended_in_dstack and self.machine is None
 
     @property
-    def is_handed_over(self) -> bool:
-        """Whether another run now has the instance."""
-        return self.tenancy is not None and self.tenancy.handed_over
+    def leaves_machine(self) -> bool:
+        """Whether the machine remains after the end: another run has it, or it is a host of an SSH fleet."""
+        return self.tenancy is not None and self.tenancy.leaves_machine
 
 
 class DstackProvider:
@@ -115,12 +117,14 @@ class DstackProvider:
         self.runs = OwnedRuns(client, ownership, self._fleets)
         self.foreign_vms: Sequence[ForeignVM] = ()
         self.toolchain: str | None = settings.worker_toolchain
-        self.max_vms: int | None = settings.fleet_max_nodes
+        self.max_vms: int | None = settings.max_fleet_vms
         self._now = (clock or SystemClock()).now
         self._presence = CloudPresence(open_clouds(settings), client.project, self._now)
         self._ends = EndConfirmation(self._presence, settings)
         self._tenancies = TenancyIndex(client)
-        self._tunnels = ListenerTunnels(client, settings.data_dir / "tunnels")
+        self._tunnels = ListenerTunnels(
+            client, settings.data_dir / "tunnels", jump_key=settings.fleet_ssh_key
+        )
         self._applying: dict[str, asyncio.Task[None]] = {}
         self._spot_vms: set[str] = set()
         self._gpu_counts: dict[str, int] = {}  # for VMs that this process requested
@@ -143,9 +147,9 @@ class DstackProvider:
         rate = spot_rate_usd_per_h(self.settings_for(gpu), gpu, gpu_count)
         return None if rate is None else replace(self.billing(gpu, gpu_count), rate_usd_per_h=rate)
 
-    def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - known for the MI300X only
-        """Return the typical provisioning time of AMD Developer Cloud."""
-        return _TYPICAL_BOOT_S
+    def typical_boot_s(self, gpu: str) -> float:
+        """Return the typical provisioning time of AMD Developer Cloud, or the start on a running host."""
+        return _TYPICAL_HOST_START_S if self.settings_for(gpu).fleet_hosts else _TYPICAL_BOOT_S
 
     def slots(self, gpu: str, gpu_count: int = 1) -> int:
         """Return one per GPU, because a second attempt would disturb the timing of the first.
@@ -202,7 +206,8 @@ class DstackProvider:
     async def release(self, vm_id: str) -> Lease:
         """Stop the run, delete its VM from the fleet, and return when dstack has recorded the VM's end.
 
-        With a key for the cloud's list, return only when the cloud no longer has the VM.
+        With a key for the cloud's list, return only when the cloud no longer has the VM. A host of an SSH
+        fleet is not deleted: the VM ends with its run, and the host is idle again.
         """
         await self._wait_for_apply(vm_id)
         await self._tunnels.close(self.runs.name(vm_id))
@@ -237,13 +242,13 @@ class DstackProvider:
     async def leases(self) -> list[Lease]:
         """Return the VMs of our active runs, and the fleet's VMs that our runs used last.
 
-        This also updates `foreign_vms`.
+        A host of an SSH fleet counts only while one of our runs is on it. This also updates `foreign_vms`.
         """
         active = await self.client.runs(PREFIX)
         instances = [
             instance
             for instance in await self.client.instances(only_active=True)
-            if instance.fleet in self._fleets
+            if instance.fleet in self._fleets and not instance.is_own_host
         ]
         last_tenants = await self._tenancies.last_tenants(instances, active)
         vm_ids, self.foreign_vms = await self.runs.split(active, last_tenants)
@@ -303,7 +308,7 @@ class DstackProvider:
                 started_at=started_at,
                 ended_at=ended_at or self._now(),
                 # Only a release reads the cloud's list again.
-                end_confirmed=started_at is None or snapshot.is_handed_over,
+                end_confirmed=started_at is None or snapshot.leaves_machine,
                 machine_id=snapshot.run.machine_id,
                 detail=snapshot.run.job_termination_message or snapshot.outcome.value,
             )
@@ -351,6 +356,9 @@ class DstackProvider:
         if lease != latest:
             return lease  # report STARTING before the tunnel is opened, which takes seconds
         await self.open_tunnel(snapshot, probe=False)
+        failure = self._tunnels.failure(snapshot.run.name)
+        if failure is not None and failure.is_final:
+            raise boot_errors.not_reachable(self.settings_for(gpu), failure.message)
         return self.lease(vm_id, snapshot)
 
     async def _may_submit_again(self, vm_id: str, gpu: str, snapshot: RunSnapshot) -> bool:
@@ -367,6 +375,8 @@ class DstackProvider:
     async def _idle_foreign_vm(self, fleet: str) -> str | None:
         """Return the name of an idle VM of another service on one of our fleets; None if there is none."""
         for instance in await self.client.instances(only_active=True):
+            if instance.is_own_host:
+                continue  # its last run does not matter
             if instance.fleet == fleet and instance.status == "idle":
                 tenant = await self._tenancies.last_tenant(instance)
                 if tenant is not None and not await self.runs.is_ours(tenant, [fleet]):
@@ -406,7 +416,7 @@ class DstackProvider:
         if tenancy is not None:
             self._check_price(vm_id, run, tenancy)
         snapshot = RunSnapshot(run=run, outcome=outcome, tenancy=tenancy)
-        if snapshot.has_ended_in_dstack and not snapshot.is_handed_over:
+        if snapshot.has_ended_in_dstack and not snapshot.leaves_machine:
             machine = await self._ends.find_machine(run.name, run.instance_id)
             return replace(snapshot, machine=machine)
         return snapshot
@@ -441,7 +451,7 @@ class DstackProvider:
             ended = Lease(vm_id=vm_id, phase=Phase.ENDED, ended_at=self._now(), detail=detail)
             return await self._ends.confirm(ended, None, self.runs.name(vm_id))
         ended = self.lease(vm_id, replace(snapshot, machine=None))
-        if snapshot.is_handed_over:
+        if snapshot.leaves_machine:
             return ended
         return await self._ends.confirm(ended, snapshot, snapshot.run.name)
 
@@ -459,8 +469,10 @@ class DstackProvider:
         if not snapshot.outcome.is_final:
             if snapshot.outcome is not RunOutcome.STOPPING:
                 await self.client.stop(snapshot.run.name)
-        elif snapshot.tenancy is not None and snapshot.tenancy.instance.status != "terminating":
+        elif snapshot.tenancy is not None and not snapshot.leaves_machine:
             instance = snapshot.tenancy.instance
+            if instance.status == "terminating":
+                return
             try:
                 await self.stop_attempts(snapshot)
                 await self.client.delete_instances(instance.fleet or self.settings.fleet_name, [instance.num])
@@ -470,7 +482,7 @@ class DstackProvider:
     def _check_price(self, vm_id: str, run: DstackRun, tenancy: Tenancy) -> None:
         """Warn once if the cloud's price differs from the rate that the ledger uses."""
         price, gpu = tenancy.instance.price_usd_per_h, self._gpu_of(run)
-        if price is None or gpu is None or vm_id in self._price_checked:
+        if price is None or gpu is None or vm_id in self._price_checked or tenancy.instance.is_own_host:
             return
         self._price_checked.add(vm_id)
         count = run.gpu_count or 1

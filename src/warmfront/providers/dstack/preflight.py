@@ -12,6 +12,8 @@ from warmfront.providers.dstack.boot_errors import require_ssh
 from warmfront.providers.dstack.client import DstackClient
 from warmfront.providers.dstack.configuration import IMAGE_HINT, unpinned_image
 from warmfront.providers.dstack.server_session import MIN_VERSION
+from warmfront.providers.dstack.ssh_fleet import summarize
+from warmfront.providers.dstack.ssh_reachability import check_reachability
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
@@ -25,6 +27,11 @@ UNKNOWN = (
     "whether the cloud accepts the key of the dstack server now: dstack keeps offers for some minutes",
     "whether the VM can pull the image of WARMFRONT_WORKER_IMAGE",
     "whether this machine reaches the VM with ssh",
+)
+#: What cannot be known before a VM is requested on a host of an SSH fleet.
+UNKNOWN_ON_HOSTS = (
+    "whether the host can pull the image of WARMFRONT_WORKER_IMAGE",
+    "whether its GPUs work: the listener checks them before it takes a submission",
 )
 _NO_AVAILABILITY = "whether a VM is free now: {backend} lists its offers without their availability"
 
@@ -40,7 +47,7 @@ class PreflightCheck:
 
 
 async def run_preflight(settings: Settings) -> list[PreflightCheck]:
-    """Check ssh, the image's name, the server and its version, key and project, backend, fleet and offers."""
+    """Check ssh, the image's name, the server, its version and project, the fleet, and the way to its VMs."""
     checks = [_ssh(), _image(settings)]
     try:
         client = await asyncio.to_thread(DstackClient.open, settings)
@@ -61,9 +68,13 @@ def what_is_unknown(settings: Settings, plan: FleetPlan) -> list[str]:
 
 async def _server_checks(client: DstackClient, settings: Settings) -> AsyncIterator[PreflightCheck]:
     yield await _version(client)
-    yield await _fleet(client, settings, "dstack fleet")
+    if settings.fleet_hosts:
+        yield await _hosts(client, settings)
+    else:
+        yield await _fleet(client, settings, "dstack fleet")
     if settings.has_cpu_nodes:
         yield await _fleet(client, settings.of_cpu_fleet(), "fleet of CPU nodes")
+    yield await _ssh_to_vms(client, settings)
 
 
 async def _fleet(client: DstackClient, settings: Settings, name: str) -> PreflightCheck:
@@ -77,6 +88,22 @@ async def _fleet(client: DstackClient, settings: Settings, name: str) -> Preflig
     full = "; it is full" if fleet.is_full else ""
     detail = f"{fleet.name} on {settings.backend}, from ${cheapest} per hour{full}"
     return PreflightCheck(name=name, works=True, detail=detail)
+
+
+async def _hosts(client: DstackClient, settings: Settings) -> PreflightCheck:
+    try:
+        fleet, states = await fleet_setup.verify_hosts(client, settings)
+    except WarmfrontError as error:
+        return _failed("dstack fleet", error)
+    return PreflightCheck(name="dstack fleet", works=True, detail=f"{fleet.name}: {summarize(states)}")
+
+
+async def _ssh_to_vms(client: DstackClient, settings: Settings) -> PreflightCheck:
+    try:
+        result = await check_reachability(client, settings)
+    except WarmfrontError as error:
+        return _failed("ssh to VMs", error)
+    return PreflightCheck(name="ssh to VMs", works=result.works, detail=result.detail, hint=result.hint)
 
 
 async def _version(client: DstackClient) -> PreflightCheck:

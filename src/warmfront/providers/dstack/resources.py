@@ -5,11 +5,14 @@ This module does not call the server. Statuses are dstack's own strings, the `.v
 
 from __future__ import annotations
 
+from dataclasses import field
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from warmfront.providers.dstack.ssh_tunnel import SSHHop
+from warmfront.settings import OWN_HOSTS_BACKEND
 from warmfront.value_class import dataclass
+from warmfront.values import SSHAddress
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -38,11 +41,26 @@ class DstackInstance:
     finished_at: float | None
     termination_reason: str | None
     termination_message: str | None
+    is_unhealthy: bool = False  #: whether a check of dstack's agent failed
+    gpus: tuple[str, ...] = ()  #: the type of each GPU, as dstack knows it
+    blocks: int = 1  #: the parts that runs can have separately
+    busy_blocks: int = 0
 
     @property
     def has_ended(self) -> bool:
         """Whether the cloud has confirmed the end of the VM."""
         return self.status == "terminated"
+
+    @property
+    def is_own_host(self) -> bool:
+        """Whether it is a host of an SSH fleet, which no run and no release ends."""
+        return self.backend == OWN_HOSTS_BACKEND
+
+    @property
+    def is_free(self) -> bool:
+        """Whether dstack could put a run on it now."""
+        is_usable = self.status in {"idle", "busy"} and not self.is_unreachable and not self.is_unhealthy
+        return is_usable and self.busy_blocks < self.blocks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +72,7 @@ class DstackFleet:
     status: str  #: active, terminating, terminated, …
     status_message: str | None
     created_at: float
-    min_nodes: int | None  #: None for an SSH fleet, which we never create
+    min_nodes: int | None  #: None for an SSH fleet
     max_nodes: int | None  #: None for no limit
     idle_s: int | None  #: None for dstack's default, -1 for never
     spot_policy: str | None
@@ -63,10 +81,19 @@ class DstackFleet:
     gpu_names: tuple[str, ...]
     instances: tuple[DstackInstance, ...]
     requests_no_gpu: bool = False  #: whether its VMs have no GPU
+    hosts: tuple[SSHAddress, ...] = ()  #: of an SSH fleet, each with its user
+    jump_host: SSHAddress | None = None  #: through which the hosts are reached
+
+    @property
+    def is_ssh(self) -> bool:
+        """Whether it consists of hosts that exist already, instead of VMs that dstack creates."""
+        return bool(self.hosts)
 
     @property
     def is_full(self) -> bool:
         """Whether dstack would refuse to start another VM in it."""
+        if self.is_ssh:
+            return not any(instance.is_free for instance in self.instances)
         return self.max_nodes is not None and len(self.instances) >= self.max_nodes
 
 
@@ -90,7 +117,7 @@ class FleetPlan:
     total_offers: int
     max_price_usd_per_h: Decimal | None  #: the maximum of all offers, including those not listed
     current: DstackFleet | None  #: the existing fleet with this name
-    model: Any  #: dstack's own plan object, needed to apply it
+    model: Any = field(repr=False)  #: dstack's own plan, to apply it; it may contain a private key
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +153,9 @@ class DstackRun:
 
     @property
     def machine_id(self) -> str | None:
-        """The backend and the cloud's id of the VM, such as `amddevcloud/500001`."""
+        """The backend and the cloud's id of the VM, such as `amddevcloud/500001`; of a host, its address."""
+        if self.backend == OWN_HOSTS_BACKEND:
+            return f"{self.backend}/{self.hostname}"
         return f"{self.backend}/{self.instance_id}" if self.instance_id else None
 
 
@@ -147,6 +176,10 @@ def instance_from(model: Any) -> DstackInstance:
         finished_at=_seconds(model.finished_at),
         termination_reason=model.termination_reason,
         termination_message=model.termination_reason_message,
+        is_unhealthy=model.health_status.is_failure(),
+        gpus=tuple(gpu.name for gpu in model.instance_type.resources.gpus) if model.instance_type else (),
+        blocks=model.total_blocks or 1,
+        busy_blocks=model.busy_blocks,
     )
 
 
@@ -155,6 +188,8 @@ def fleet_from(model: Any) -> DstackFleet:
     spec = model.spec.configuration
     nodes = getattr(spec, "nodes", None)
     gpu = spec.resources.gpu if getattr(spec, "resources", None) else None
+    ssh = getattr(spec, "ssh_config", None)
+    jump = ssh.proxy_jump if ssh else None
     return DstackFleet(
         id=str(model.id),
         name=model.name,
@@ -170,6 +205,8 @@ def fleet_from(model: Any) -> DstackFleet:
         gpu_names=tuple(gpu.name or ()) if gpu else (),
         requests_no_gpu=_is_none(gpu),
         instances=tuple(map(instance_from, model.instances)),
+        hosts=tuple(_host_from(host, ssh) for host in ssh.hosts) if ssh else (),
+        jump_host=SSHAddress(host=jump.hostname, user=jump.user, port=jump.port) if jump else None,
     )
 
 
@@ -257,6 +294,13 @@ def _offer_from(model: Any) -> Offer:
         price_usd_per_h=_dollars(model.price) or Decimal(0),
         availability=model.availability.value,
     )
+
+
+def _host_from(host: Any, ssh: Any) -> SSHAddress:
+    """Return a host of an SSH fleet: a name, or an object that overrides the user and the port."""
+    if isinstance(host, str):
+        return SSHAddress(host=host, user=ssh.user, port=ssh.port)
+    return SSHAddress(host=host.hostname, user=host.user or ssh.user, port=host.port or ssh.port)
 
 
 def _is_none(gpu: Any) -> bool:

@@ -212,11 +212,42 @@ def unreachable(url: str, error: object) -> DstackUnreachable:
 
 
 def fleet_spec(configuration: Mapping[str, Any]) -> Any:
-    """Parse a fleet configuration into dstack's model."""
+    """Parse a fleet configuration into dstack's model, and read the private keys of an SSH fleet.
+
+    Raises:
+        DstackRefused: The configuration is invalid.
+        BadSetting: A key cannot be read.
+    """
     from dstack._internal.core.models.fleets import FleetSpec
     from dstack._internal.core.models.profiles import Profile
 
-    return FleetSpec(configuration=parse(configuration), profile=Profile(name="default"))
+    parsed = parse(configuration)
+    ssh = parsed.ssh_config
+    for reached in (ssh, ssh.proxy_jump) if ssh else ():
+        if reached is not None:
+            reached.ssh_key = _read_key(reached.identity_file)
+    return FleetSpec(configuration=parsed, profile=Profile(name="default"))
+
+
+def _read_key(path: str) -> Any:
+    """Return a private key with its public key.
+
+    Raises:
+        BadSetting: The file does not exist, or has no key that dstack supports.
+    """
+    from dstack._internal.core.models.instances import SSHKey
+    from dstack._internal.utils.ssh import resolve_ssh_key
+
+    hint = "Set it to the file of a private key without a passphrase that the hosts accept."
+    try:
+        public, _, private, _ = resolve_ssh_key(path)
+    except (OSError, ValueError) as error:
+        raise BadSetting(
+            f"AMD_FLEET_SSH_KEY is {path!r}, which cannot be read: {error}.", hint=hint
+        ) from None
+    if private is None:
+        raise BadSetting(f"AMD_FLEET_SSH_KEY is {path!r}, which is a public key.", hint=hint)
+    return SSHKey(public=public, private=private)
 
 
 def parse(configuration: Mapping[str, Any]) -> Any:

@@ -1,7 +1,8 @@
 """Tenancies: the dstack instance of a run, and the part of the instance's time that is billed to the run.
 
 dstack may reuse the instance of an earlier run, so one instance's bill can belong to several leases. The
-tenancies of an instance divide its billed time without gaps. This module only reads.
+tenancies of an instance divide its billed time without gaps. On a host of an SSH fleet, which exists before
+and after its runs, a tenancy lasts as long as the run. This module only reads.
 """
 
 from __future__ import annotations
@@ -31,25 +32,33 @@ class Tenancy:
     ended_at: float | None  #: end of the billed interval; None while the tenancy lasts
     handed_over: bool = False  #: another run has the instance now, which ended this tenancy
 
+    @property
+    def leaves_machine(self) -> bool:
+        """Whether its end does not end the machine: another run has it, or it is a host of an SSH fleet."""
+        return self.handed_over or self.instance.is_own_host
+
 
 class TenancyIndex:
-    """The tenancies of runs, with a cache of each run's instance, which never changes."""
+    """The tenancies of runs, with a cache of each run's assignment, which never changes."""
 
     def __init__(self, client: DstackClient) -> None:
         self._client = client
-        self._instance_ids: dict[str, str] = {}  # by the run's id
+        self._assigned: dict[str, InstanceAssignment] = {}  # by the run's id
 
     async def tenancy(self, run: DstackRun, *, has_ended: bool) -> Tenancy | None:
         """Return the tenancy of a run; None if the run has no instance."""
-        instance_id = self._instance_ids.get(run.id) or await self._find_instance_id(run)
-        if instance_id is None:
+        assigned = self._assigned.get(run.id) or await self._find_assignment(run)
+        if assigned is None:
             return None
-        instance = await self._client.instance(instance_id)
+        instance = await self._client.instance(assigned.instance_id)
         if instance is None:
             return None
+        if instance.is_own_host:
+            ended_at = (run.finished_at or assigned.at) if has_ended else None
+            return Tenancy(instance=instance, started_at=assigned.at, ended_at=ended_at)
         if not has_ended and instance.created_at >= run.submitted_at:
             return divide(instance, run.name, [])  # created for this run, and still used by it
-        return divide(instance, run.name, await self._tenant_assignments(instance_id))
+        return divide(instance, run.name, await self._tenant_assignments(instance.id))
 
     async def last_tenant(self, instance: DstackInstance) -> str | None:
         """Return the name of the current or last run on this instance; None if there was none."""
@@ -63,7 +72,8 @@ class TenancyIndex:
 
         Instances are not looked up if one of the active runs is known to be on them.
         """
-        known = {self._instance_ids.get(run.id): run.name for run in active}
+        assigned = ((self._assigned.get(run.id), run.name) for run in active)
+        known = {assignment.instance_id: name for assignment, name in assigned if assignment is not None}
         unknown = [instance for instance in instances if instance.id not in known]
         last = await asyncio.gather(*map(self.last_tenant, unknown))
         tenants = {instance: known.get(instance.id) for instance in instances} | dict(
@@ -76,13 +86,14 @@ class TenancyIndex:
         assignments = await self._client.assignments(instance=instance_id)
         return [assignment for assignment in assignments if not _is_attempt(assignment.run)]
 
-    async def _find_instance_id(self, run: DstackRun) -> str | None:
+    async def _find_assignment(self, run: DstackRun) -> InstanceAssignment | None:
         assignments = await self._client.assignments(run=run.id)
         if not assignments:
             return None
-        instance_id = max(assignments, key=attrgetter("at")).instance_id
-        self._instance_ids[run.id] = instance_id
-        return instance_id
+        last = max(assignments, key=attrgetter("at"))  # dstack also records when a run leaves an instance
+        on_last = (assigned for assigned in assignments if assigned.instance_id == last.instance_id)
+        self._assigned[run.id] = min(on_last, key=attrgetter("at"))
+        return self._assigned[run.id]
 
 
 def _is_attempt(run: str) -> bool:

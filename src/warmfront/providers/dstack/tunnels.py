@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warmfront.errors import DstackFailed, WarmfrontError
 from warmfront.listener.unix_socket import short_path
 from warmfront.providers.dstack.configuration import LISTENER_PORT
 from warmfront.providers.dstack.ssh_tunnel import SSHRoute, SSHTunnel, open_ssh_tunnel
+from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,16 +31,40 @@ _PROBE_TIMEOUT_S = 3.0
 #: The most tunnels that are opened at the same time. Each handshake takes CPU time, and an unreachable VM
 #: occupies a place for up to half a minute.
 _MAX_OPENING = 32
+#: After this many failures and seconds, a VM that dstack reaches counts as not reachable from here.
+GIVE_UP_FAILURES, GIVE_UP_S = 10, 120.0
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunnelFailure:
+    """The failures to open the tunnel of a run that never had one."""
+
+    since: float  #: of the monotonic clock
+    count: int = 0
+    message: str = ""  #: of the last failure
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the VM is not reachable from this machine, although dstack reaches it."""
+        return self.count >= GIVE_UP_FAILURES and time.monotonic() - self.since >= GIVE_UP_S
 
 
 class ListenerTunnels:
     """One tunnel per run, to the listener's port."""
 
-    def __init__(self, client: DstackClient, folder: Path) -> None:
-        """Create an object without tunnels; their sockets will be in `folder`."""
+    def __init__(self, client: DstackClient, folder: Path, *, jump_key: Path | None = None) -> None:
+        """Create an object without tunnels.
+
+        Args:
+            client: The client of the dstack server.
+            folder: Where the sockets of tunnels will be.
+            jump_key: The file with the key for a jump host of the fleet; None for ssh's own keys.
+        """
         self._client = client
         self._folder = folder
+        self._jump_key = jump_key
+        self._failures: dict[str, TunnelFailure] = {}
         self._tunnels: dict[str, SSHTunnel] = {}
         self._opening: dict[str, asyncio.Task[None]] = {}
         self._places = asyncio.Semaphore(_MAX_OPENING)
@@ -46,6 +73,10 @@ class ListenerTunnels:
         """Return the address of the run's tunnel if it is open, without probing it."""
         tunnel = self._tunnels.get(run)
         return tunnel.address if tunnel is not None and tunnel.is_open else None
+
+    def failure(self, run: str) -> TunnelFailure | None:
+        """Return why the run's tunnel could not be opened, if it never could."""
+        return self._failures.get(run)
 
     async def open(self, run: DstackRun, *, probe: bool = False) -> None:
         """Open the run's tunnel if it is not open, and wait up to some seconds for it.
@@ -68,6 +99,7 @@ class ListenerTunnels:
         if opening is not None:
             opening.cancel()
             await asyncio.wait([opening])
+        self._failures.pop(run, None)
         tunnel = self._tunnels.pop(run, None)
         if tunnel is not None:
             tunnel.close()
@@ -78,30 +110,46 @@ class ListenerTunnels:
             await self.close(run)
 
     async def _open(self, run: DstackRun) -> None:
+        broken = None
         try:
             async with self._places:
                 broken = self._tunnels.pop(run.name, None)
                 if broken is not None:
                     broken.close()
                 self._tunnels[run.name] = await open_tunnel(
-                    self._client, run, port=LISTENER_PORT, folder=self._folder
+                    self._client, run, port=LISTENER_PORT, folder=self._folder, jump_key=self._jump_key
                 )
+                self._failures.pop(run.name, None)
         except WarmfrontError as error:
             _log.warning("cannot open a tunnel to run %s: %s", run.name, error.message)
+            if broken is None:
+                first = self._failures.get(run.name) or TunnelFailure(since=time.monotonic())
+                self._failures[run.name] = replace(first, count=first.count + 1, message=error.message)
         finally:
             self._opening.pop(run.name, None)
 
 
-async def open_tunnel(client: DstackClient, run: DstackRun, *, port: int, folder: Path) -> SSHTunnel:
+async def open_tunnel(
+    client: DstackClient, run: DstackRun, *, port: int, folder: Path, jump_key: Path | None = None
+) -> SSHTunnel:
     """Open a tunnel to a port of a running run; its socket, in `folder`, is named after the run.
 
     Raises:
         DstackFailed: The run has no VM, or the tunnel cannot be opened.
     """
+    route = await ssh_route(client, run, jump_key)
+    return await open_ssh_tunnel(route, port=port, socket=folder / f"{run.name}.sock")
+
+
+async def ssh_route(client: DstackClient, run: DstackRun, jump_key: Path | None) -> SSHRoute:
+    """Return the SSH servers to a run, with the keys for them.
+
+    Raises:
+        DstackFailed: The run has no VM, or was submitted with another key.
+    """
     if not run.ssh_hops:
         raise DstackFailed(f"Cannot open a tunnel to run {run.name}: it is {run.status} and has no VM.")
-    route = SSHRoute(hops=run.ssh_hops, private_key=await client.private_key(run))
-    return await open_ssh_tunnel(route, port=port, socket=folder / f"{run.name}.sock")
+    return SSHRoute(hops=run.ssh_hops, private_key=await client.private_key(run), jump_key=jump_key)
 
 
 async def _works(socket: Path) -> bool:

@@ -12,7 +12,13 @@ import pytest
 
 from warmfront.errors import DstackFailed
 from warmfront.providers.dstack.resources import DstackRun
-from warmfront.providers.dstack.ssh_tunnel import SSHHop, SSHRoute, open_ssh_tunnel
+from warmfront.providers.dstack.ssh_tunnel import (
+    SSHHop,
+    SSHRoute,
+    check_ssh_route,
+    check_ssh_server,
+    open_ssh_tunnel,
+)
 from warmfront.providers.dstack.tunnels import ListenerTunnels
 
 if TYPE_CHECKING:
@@ -129,6 +135,33 @@ def test_requests_share_one_connection(tmp_path: Path, hops: int) -> None:
         long.close()
         assert not tunnel.socket.exists()
         assert not tunnel.is_open
+
+    with_host(scenario)
+
+
+def test_jump_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key for a jump host is the operator's own, and its host key must be known."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    key_file = tmp_path / "jump-key"
+    KEY.write_private_key(key_file)
+
+    async def scenario(host: Host) -> None:
+        jump = SSHHop(host="127.0.0.1", port=host.ssh_port, user="root", is_dstack_host=False)
+        target = SSHHop(host="127.0.0.1", port=host.ssh_port, user="root")
+        private_key = KEY.export_private_key().decode()
+        route = SSHRoute(hops=(jump, target), private_key=private_key, jump_key=key_file)
+        with pytest.raises(DstackFailed, match="Host key is not trusted"):
+            await check_ssh_route(route)
+        with pytest.raises(DstackFailed, match="Host key is not trusted"):
+            await check_ssh_server(target, jump=jump, jump_key=key_file)
+        known = tmp_path / ".ssh" / "known_hosts"
+        known.parent.mkdir()
+        known.write_text(f"[127.0.0.1]:{host.ssh_port} {OTHER_KEY.export_public_key().decode()}")
+        await check_ssh_route(route)
+        await check_ssh_server(target, jump=jump, jump_key=key_file)
+        nothing = SSHHop(host="127.0.0.1", port=1, user="root")
+        with pytest.raises(DstackFailed, match=r"root@127\.0\.0\.1:1: "):
+            await check_ssh_server(nothing, jump=jump, jump_key=key_file)
 
     with_host(scenario)
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 import yaml
 from dstack._internal.core.backends.hotaisle.models import HotAisleBackendConfigWithCreds
+from dstack._internal.core.backends.kubernetes import models as kubernetes_models
 from dstack._internal.core.models.configurations import parse_apply_configuration
 
 from tests.support.dstack_owners import OWNERSHIP
@@ -24,7 +25,7 @@ from warmfront.cli.yaml_text import to_yaml
 from warmfront.clock import SystemClock
 from warmfront.errors import BadSetting, DstackMissing, UsageError
 from warmfront.providers import open_provider
-from warmfront.providers.dstack import configuration, server_session
+from warmfront.providers.dstack import backends, configuration, server_session
 
 ROOT = Path(__file__).parents[4]
 DEPLOY = ROOT / "deploy"
@@ -192,11 +193,11 @@ def test_gpu_type_without_a_rate_is_rejected() -> None:
 
 def test_server_configuration_requires_an_api_key() -> None:
     """With the key, the result is a `config.yml`; without it, the error names the variable."""
-    config = configuration.server_configuration(replace(OURS, devcloud_api_key="dop_v1_x"))
+    config = backends.server_configuration(replace(OURS, devcloud_api_key="dop_v1_x"))
     backend = config["projects"][0]["backends"][0]
     assert (backend["type"], backend["creds"]["api_key"]) == ("amddevcloud", "dop_v1_x")
     with pytest.raises(BadSetting, match="DSTACK_AMDDEVCLOUD_API_KEY is not set"):
-        configuration.server_configuration(OURS)
+        backends.server_configuration(OURS)
     with pytest.raises(UsageError, match="Unknown configuration 'x'"):
         configuration.example_configuration("x", OURS)
 
@@ -204,14 +205,46 @@ def test_server_configuration_requires_an_api_key() -> None:
 def test_server_configuration_of_hot_aisle() -> None:
     """It has the key and the team, as dstack's own model requires; an unknown backend is refused."""
     ours = replace(OURS, backend="hotaisle", hotaisle_api_key="id.secret", hotaisle_team="kernels")
-    (project,) = configuration.server_configuration(ours)["projects"]
+    (project,) = backends.server_configuration(ours)["projects"]
     (backend,) = project["backends"]
     model = HotAisleBackendConfigWithCreds.model_validate(backend)
     assert (model.team_handle, model.creds.api_key) == ("kernels", "id.secret")
     with pytest.raises(BadSetting, match="DSTACK_HOTAISLE_API_KEY and DSTACK_HOTAISLE_TEAM are not set"):
-        configuration.server_configuration(replace(OURS, backend="hotaisle"))
+        backends.server_configuration(replace(OURS, backend="hotaisle"))
     with pytest.raises(BadSetting, match="no configuration for AMD_BACKEND='aws'"):
-        configuration.server_configuration(replace(OURS, backend="aws"))
+        backends.server_configuration(replace(OURS, backend="aws"))
+
+
+def test_server_configuration_of_kubernetes(tmp_path: Path) -> None:
+    """The real server's model reads the file that is printed, and the cluster's credentials with it."""
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text("apiVersion: v1")
+    environ = {"AMD_BACKEND": "kubernetes", "DSTACK_KUBECONFIG": str(kubeconfig)}
+    ours = settings.load({**environ, "DSTACK_KUBERNETES_NODE": "203.0.113.7:32000"}, env_file=None)
+    printed = yaml.safe_load(to_yaml(configuration.example_configuration("server", ours)))
+    (backend,) = printed["projects"][0]["backends"]
+    read = kubernetes_models.KubernetesBackendFileConfigWithCreds.model_validate(backend)
+    assert (read.kubeconfig.filename, read.kubeconfig.data) == (str(kubeconfig), "apiVersion: v1")
+    assert (read.proxy_jump.hostname, read.proxy_jump.port) == ("203.0.113.7", 32000)
+    without_node = backends.server_configuration(replace(ours, kubernetes_node=None))
+    assert "proxy_jump" not in without_node["projects"][0]["backends"][0]
+    with pytest.raises(BadSetting, match="DSTACK_KUBECONFIG is not set"):
+        backends.server_configuration(replace(ours, kubeconfig=None))
+    with pytest.raises(BadSetting, match="DSTACK_KUBERNETES_NODE is 'me@node'"):
+        settings.load({"DSTACK_KUBERNETES_NODE": "me@node"}, env_file=None)
+
+
+def test_vms_cannot_run_on_kubernetes() -> None:
+    """The service refuses to start, with the reason and the alternative."""
+    ours = replace(OURS, provider="dstack", backend="amddevcloud,kubernetes")
+    with pytest.raises(
+        BadSetting, match="VMs cannot run on kubernetes: dstack mounts only directories"
+    ) as raised:
+        open_provider(ours, SystemClock(), ownership=OWNERSHIP)
+    assert "AMD_FLEET_HOSTS" in (raised.value.hint or "")
+    # If this changes, the node's Docker socket can be mounted, and docs/own-machines.md is wrong.
+    code = Path(kubernetes_models.__file__).with_name("compute.py").read_text()
+    assert 'type="DirectoryOrCreate"' in code
 
 
 def test_the_minimum_reservation_of_hot_aisle_is_required() -> None:
@@ -506,7 +539,7 @@ def test_several_backends_and_regions() -> None:
         configured = configuration.example_configuration(kind, both)
         assert configured["backends"] == ["amddevcloud", "hotaisle"]
         assert configured["regions"] == ["atl1", "nyc2"]
-    (project,) = configuration.server_configuration(both)["projects"]
+    (project,) = backends.server_configuration(both)["projects"]
     assert [backend["type"] for backend in project["backends"]] == ["amddevcloud", "hotaisle"]
     with pytest.raises(BadSetting, match="AMD_MINIMUM_RESERVATION"):
         configuration.minimum_reservation_s(both)
