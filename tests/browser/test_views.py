@@ -224,6 +224,21 @@ def test_the_xray_of_the_editor_links_to_its_lines(window: Window) -> None:
     expect(page.locator(".cm-activeLine")).to_contain_text("for (size_t depth0 = 0")
 
 
+def test_a_scratch_kernel_has_an_xray_without_a_problem(window: Window) -> None:
+    """The starter is compiled at once, errors are marked while typing, and a reload restores the code."""
+    page = window.open("/problems")
+    page.get_by_role("link", name="Scratch kernel").click()
+    status = page.get_by_test_id("status-line")
+    expect(status).to_contain_text(re.compile(r"\d+ VGPR"))
+    page.get_by_role("tab", name="Assembly").click()
+    expect(page.get_by_role("listbox", name=re.compile("^Assembly of scale"))).to_be_visible()
+    page.locator(".cm-content").press("ControlOrMeta+a")
+    page.keyboard.insert_text("__global__ void broken() { int x = y; }")
+    expect(page.locator(".cm-lintRange-error")).to_be_visible()
+    page.reload()
+    expect(page.locator(".cm-content")).to_contain_text("broken")
+
+
 def test_a_comparison_has_the_older_submission_on_the_left(
     window: Window, populated: PopulatedService
 ) -> None:
