@@ -83,6 +83,7 @@ class PopulatedService:
             "leaderboard": "/leaderboard/leaky-relu",
             "operations": "/operations",
             "red-team": "/red-team",
+            "scratch": "/scratch",
             "settings": "/settings",
             "not-found": "/problems/unknown",
         }

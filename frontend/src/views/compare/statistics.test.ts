@@ -7,6 +7,7 @@ describe("compare", () => {
   it("names the faster one if the intervals are separate, with the factors that they allow", () => {
     const comparison = compare(measured(2, 1.01), measured(1, 1.01));
     expect(comparison).toMatchObject({ faster: "second" });
+    expect(comparison?.factor).toBeCloseTo(2);
     expect(comparison?.low).toBeCloseTo(2 / 1.01 ** 2);
     expect(comparison?.high).toBeCloseTo(2 * 1.01 ** 2);
     expect(compare(measured(1, 1.01), measured(2, 1.01))?.faster).toBe("first");
@@ -49,9 +50,9 @@ describe("mean", () => {
 });
 
 describe("comparisonText", () => {
-  it("gives the smallest and the largest factor, or no difference", () => {
-    expect(comparisonText({ faster: "first", low: 1.8, high: 2 })).toBe("A is 1.80 to 2.00 times as fast as B");
-    expect(comparisonText({ faster: "second", low: 1.004, high: 1.03 })).toBe("B is 1.004 to 1.030 times as fast as A");
-    expect(comparisonText({ faster: "even", low: 1, high: 1 })).toBe("no measurable difference");
+  it("gives the factor with its interval, or no difference", () => {
+    expect(comparisonText({ faster: "first", factor: 1.9, low: 1.8, high: 2 })).toBe("A is 1.90 times as fast as B (1.80 to 2.00)");
+    expect(comparisonText({ faster: "second", factor: 1.02, low: 1.004, high: 1.03 })).toBe("B is 1.020 times as fast as A (1.004 to 1.030)");
+    expect(comparisonText({ faster: "even", factor: 1, low: 1, high: 1 })).toBe("no measurable difference");
   });
 });

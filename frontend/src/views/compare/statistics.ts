@@ -10,7 +10,9 @@ export interface Measurement {
 export interface Comparison {
   /** Which is faster; `even` if the intervals overlap. */
   faster: "first" | "second" | "even";
-  /** By which factor, at least and at most; 1 and 1 if even. */
+  /** By which factor: the ratio of the times; 1 if even. */
+  factor: number;
+  /** The smallest and the largest factor that the intervals allow; 1 and 1 if even. */
   low: number;
   high: number;
 }
@@ -22,9 +24,9 @@ export function compare(first: Measurement, second: Measurement): Comparison | n
   const a = possible(first);
   const b = possible(second);
   if (![...a, ...b].every((value) => value > 0 && Number.isFinite(value))) return null;
-  if (a[1] < b[0]) return { faster: "first", low: b[0] / a[1], high: b[1] / a[0] };
-  if (b[1] < a[0]) return { faster: "second", low: a[0] / b[1], high: a[1] / b[0] };
-  return { faster: "even", low: 1, high: 1 };
+  if (a[1] < b[0]) return { faster: "first", factor: second.runtime_ms / first.runtime_ms, low: b[0] / a[1], high: b[1] / a[0] };
+  if (b[1] < a[0]) return { faster: "second", factor: first.runtime_ms / second.runtime_ms, low: a[0] / b[1], high: a[1] / b[0] };
+  return { faster: "even", factor: 1, low: 1, high: 1 };
 }
 
 /** The interval by which a time is compared: assumed if it is unknown. */
@@ -49,13 +51,13 @@ function geometricMean(values: readonly number[]): number {
   return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
 }
 
-/** `B is 1.80 to 2.00 times as fast as A`, or `no measurable difference`. */
+/** `B is 1.90 times as fast as A (1.80 to 2.00)`, or `no measurable difference`. */
 export function comparisonText(comparison: Comparison): string {
-  const { faster, low, high } = comparison;
+  const { faster, factor, low, high } = comparison;
   if (faster === "even") return "no measurable difference";
   const [winner, loser] = faster === "first" ? ["A", "B"] : ["B", "A"];
   const decimals = decimalsOf(low, high);
-  return `${winner} is ${low.toFixed(decimals)} to ${high.toFixed(decimals)} times as fast as ${loser}`;
+  return `${winner} is ${factor.toFixed(decimals)} times as fast as ${loser} (${low.toFixed(decimals)} to ${high.toFixed(decimals)})`;
 }
 
 /** The first sentence of a comparison. The same code is never reported as faster than itself. */

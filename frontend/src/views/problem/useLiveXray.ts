@@ -21,8 +21,9 @@ export interface LiveXray {
 
 interface Options {
   code: string;
-  slug: string;
-  dtype: Dtype;
+  /** Null for a kernel without a problem. */
+  slug: string | null;
+  dtype: Dtype | null;
   /** Whether the code is worth an X-ray: not empty, not too large, not the starter code. */
   wanted: boolean;
   /** Request the assembly as well. */

@@ -31,6 +31,9 @@ export default function Problems(): React.JSX.Element {
         <span className="dim grow" role="status">
           {data === null ? "Loading…" : `${shown.length} of ${plural(all.length, "problem")}, ${solved} solved by you`}
         </span>
+        <Link className="button" href="/scratch" title="X-ray any kernel, without a problem">
+          Scratch kernel
+        </Link>
       </div>
       <FirstVisit problems={all} />
       <Filters filter={filter} tags={tagsByUse(all)} onChange={setFilter} />

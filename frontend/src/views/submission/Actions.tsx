@@ -7,6 +7,7 @@ import { timeText } from "../../lib/timingText";
 import { useQuery } from "../../lib/hooks";
 import type { SubmissionEvent, SubmissionDetailResponse } from "../../lib/generated";
 import { download } from "../../lib/download";
+import { comparisonPath } from "../problem/versions";
 import { toCsv, toJson } from "./exports";
 import { ShareMenu } from "./ShareMenu";
 import { timingsOf } from "./timings";
@@ -58,7 +59,10 @@ function CompareWith({ submission }: { submission: SubmissionDetailResponse }): 
       aria-label="Compare with another submission"
       value=""
       disabled={candidates.length === 0}
-      onChange={(event) => go(`/compare/${submission.id}/${event.target.value}`)}
+      onChange={(event) => {
+        const other = candidates.find(({ id }) => id === event.target.value);
+        if (other !== undefined) go(comparisonPath(submission, other));
+      }}
     >
       <option value="">{candidates.length === 0 ? "No other submission yet" : "Compare with…"}</option>
       {candidates.map((other) => (

@@ -1,5 +1,5 @@
 /** The results of a submission: the verdict, the cases, the distribution of samples, and the roofline. */
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { capitalized, gbps, gflops, percent, plural } from "../../lib/format";
 import { simulatedTime } from "../../lib/simulatedTime";
 import { VerdictDetails } from "../problem/VerdictDetails";
@@ -14,6 +14,7 @@ import { Windows } from "./Windows";
 import { ReceiptCard } from "./ReceiptCard";
 import { ceilings, floorShare, otherRoofs, points, ridge, type Ceilings, type FloorShare, type Point } from "../../components/charts/rooflineModel";
 import { Histogram } from "../../components/charts/Histogram";
+import { SampleDots } from "../../components/charts/SampleDots";
 import { Roofline } from "../../components/charts/Roofline";
 
 interface Props {
@@ -193,10 +194,22 @@ function Distributions({ timings }: { timings: readonly Timing[] }): React.JSX.E
               ci={timingInterval(timing)}
               label={timing.name}
             />
+            <InOrder timing={timing} />
           </div>
         ))}
       </div>
     </section>
+  );
+}
+
+/** The samples in the order of measurement, where a drift or a disturbance is visible; drawn on request. */
+function InOrder({ timing }: { timing: Timing }): React.JSX.Element {
+  const [open, setOpen] = useState(false);
+  return (
+    <details className="small" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>In order of measurement</summary>
+      {open && <SampleDots runs={timing.runs} medianMs={timing.runtime_ms} ci={timingInterval(timing)} name={timing.name} />}
+    </details>
   );
 }
 

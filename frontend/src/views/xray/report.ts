@@ -10,11 +10,11 @@ interface RequestOptions {
   signal?: AbortSignal;
 }
 
-/** Request the X-ray of a source, by default with the assembly. Nothing is executed, stored or billed. */
+/** Request the X-ray of a source, for a problem or for none; by default with the assembly. Nothing is executed, stored or billed. */
 export function requestXray(
   source: string,
-  problem: string,
-  dtype: Dtype,
+  problem: string | null,
+  dtype: Dtype | null,
   { assembly = true, signal }: RequestOptions = {},
 ): Promise<XrayReportResponse> {
   return post("/xray", { solution_code: source, problem, dtype, isa: assembly } satisfies XrayRequest, {}, signal);
