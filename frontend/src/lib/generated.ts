@@ -44,6 +44,54 @@ export interface AssemblyBlock {
   instructions: string[];
 }
 
+/** The result of checking the hash chain of the audit log. */
+export interface AuditCheckResponse {
+  intact: boolean;
+  /** How many entries fit the chain. */
+  entries: number;
+  /** The hash of the last entry that fits. Note it elsewhere to compare. */
+  head_sha256: string;
+  /** The first entry that does not fit; null if all do. */
+  broken_at: number | null;
+  /** What is wrong with that entry; empty if the chain is intact. */
+  problem: string;
+}
+
+/** An entry of the audit log. */
+export interface AuditEntryResponse {
+  /** From 1, without gaps. */
+  seq: number;
+  time: string;
+  /** The user who acted. */
+  actor: string;
+  /** The id of the API key; `local` without one, or `command line`. */
+  via: string;
+  /** Stable; programs may match on it. */
+  action: string;
+  /** What was acted on, such as the id of a VM. */
+  subject: string;
+  /** The values that changed, before the action. */
+  before: Record<string, unknown>;
+  /** The same values after the action. */
+  after: Record<string, unknown>;
+  outcome: AuditOutcome;
+  /** The reason that the actor gave, or why the action was refused. */
+  detail: string;
+  /** The hash of the entry before; empty for the first. */
+  previous_sha256: string;
+  /** The hash of this entry, which includes the hash of the entry before. */
+  sha256: string;
+}
+
+export type AuditOutcome = "DONE" | "REFUSED";
+
+/** One page of the audit log, newest first. */
+export interface AuditPageResponse {
+  items: AuditEntryResponse[];
+  /** `before` of the next page; null on the last page. */
+  next_before: number | null;
+}
+
 /** One case was timed. */
 export interface BenchmarkResultEvent {
   /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */

@@ -12,6 +12,7 @@ from warmfront.api import auth, error_responses, openapi, prometheus, serializat
 from warmfront.api.middleware import AccessLogMiddleware, BodyLimitMiddleware, VersionMiddleware
 from warmfront.api.open_streams import OpenStreams
 from warmfront.api.routes import (
+    audit,
     catalogue,
     costs,
     forecasts,
@@ -59,6 +60,7 @@ def create_app(service: ServiceContext) -> FastAPI:
         costs,
         operations,
         forecasts,
+        audit,
         health,
     ):
         app.include_router(module.router, prefix=serialization.ROOT)

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 
 from warmfront.api.error_responses import error_response, quote_value
+from warmfront.audit_chain import Actor
 from warmfront.errors import NotAllowed, NotAuthenticated, WarmfrontError
 from warmfront.store.records import Role
 from warmfront.value_class import dataclass
@@ -47,6 +48,11 @@ class Caller:
     def is_operator(self) -> bool:
         """Whether the caller is an operator."""
         return self.role is Role.OPERATOR
+
+    @property
+    def actor(self) -> Actor:
+        """The caller as the audit log names them."""
+        return Actor(name=self.user, via=self.key_id or "local")
 
     def may_see(self, owner: str | None) -> bool:
         """Return whether the caller may see the data of `owner`."""

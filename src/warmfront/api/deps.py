@@ -10,6 +10,7 @@ from warmfront.api.auth import Caller
 from warmfront.api.context import ServiceContext
 from warmfront.api.open_streams import OpenStreams
 from warmfront.api.validation import ProblemCatalogue
+from warmfront.errors import NotAllowed
 
 
 # Coroutines although they do not await: FastAPI runs plain functions in a thread pool on every request.
@@ -27,6 +28,14 @@ async def _caller(request: Request) -> Caller:
     return caller
 
 
+async def require_operator(request: Request) -> Caller:
+    """Return the caller if they are an operator; else raise `NotAllowed`."""
+    caller = await _caller(request)
+    if not caller.is_operator:
+        raise NotAllowed("This action requires an operator's key.")
+    return caller
+
+
 async def _streams(request: Request) -> OpenStreams:
     return cast("OpenStreams", request.app.state.streams)
 
@@ -39,6 +48,9 @@ ProblemsDep = Annotated[ProblemCatalogue, Depends(_problems)]
 
 #: The authenticated user.
 CallerDep = Annotated[Caller, Depends(_caller)]
+
+#: The authenticated user, who must be an operator.
+OperatorDep = Annotated[Caller, Depends(require_operator)]
 
 #: The open event streams.
 StreamsDep = Annotated[OpenStreams, Depends(_streams)]

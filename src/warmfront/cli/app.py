@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from warmfront import __version__
-from warmfront.cli import cost_commands
+from warmfront.cli import cost_commands, operator_commands
 from warmfront.cli.fleet_commands import fleet_app
 from warmfront.cli.image_commands import image_app
 
@@ -423,6 +423,7 @@ def metrics(*, as_json: JsonOption = False) -> None:
 
 app.command()(cost_commands.cost)
 app.command()(cost_commands.simulate)
+app.command()(operator_commands.audit)
 
 
 @keys_app.command("create")

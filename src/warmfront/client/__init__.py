@@ -14,6 +14,8 @@ from warmfront.client.result import ReceivedEvent as Event
 from warmfront.client.result import Result
 from warmfront.client.retry import Retry
 from warmfront.client.sync import Client
+from warmfront.wire.audit import AuditEntryResponse as AuditLogEntry
+from warmfront.wire.audit import AuditPageResponse as AuditLogPage
 from warmfront.wire.costs import CostsResponse as Costs
 from warmfront.wire.costs import MetricsResponse as Metrics
 from warmfront.wire.forecasts import PaceForecastListResponse as Forecasts
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsyncClient",
+    "AuditLogEntry",
+    "AuditLogPage",
     "Client",
     "Costs",
     "Event",

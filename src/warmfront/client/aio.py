@@ -22,6 +22,7 @@ from warmfront.client.sse import messages
 from warmfront.errors import BadSetting, Conflict, ServerUnreachable, WarmfrontError
 from warmfront.submission import SubmissionState
 from warmfront.verdicts import SUCCESS, Verdict
+from warmfront.wire.audit import AuditPageResponse
 from warmfront.wire.costs import CostsResponse, MetricsResponse
 from warmfront.wire.forecasts import PaceForecastListResponse, WhatIfResponse
 from warmfront.wire.operations import ProvisioningProblemResponse, ProvisioningResponse
@@ -354,6 +355,35 @@ class AsyncClient:
         """
         path = f"/provisioning/{quote(gpu_type, safe='')}/reset"
         return parse_response(ProvisioningResponse, await self._request("POST", path)).problems
+
+    async def audit(
+        self,
+        *,
+        limit: int = 50,
+        before: int | None = None,
+        actor: str | None = None,
+        action: str | None = None,
+        subject: str | None = None,
+    ) -> AuditPageResponse:
+        """Return one page of the audit log, newest first. Requires an operator's key.
+
+        Args:
+            limit: The size of the page, at most 500.
+            before: The `next_before` of the previous page.
+            actor: Only actions of this user.
+            action: Only this action, such as "vm.drain".
+            subject: Only actions on this subject, such as the id of a VM.
+
+        Raises:
+            BadRequest: A filter is invalid.
+
+        Example:
+            >>> for entry in (await client.audit(action="vm.drain")).items:
+            ...     print(entry.time, entry.actor, entry.subject)
+        """
+        filters = {"limit": limit, "before": before, "actor": actor, "action": action, "subject": subject}
+        params = {name: value for name, value in filters.items() if value is not None}
+        return parse_response(AuditPageResponse, await self._request("GET", "/audit", params=params))
 
     async def costs(self) -> CostsResponse:
         """Return the credits, and the costs by VM, by activity and by day.

@@ -100,6 +100,7 @@ class Client:
     vms = _blocking(AsyncClient.vms)
     provisioning = _blocking(AsyncClient.provisioning)
     reset_provisioning = _blocking(AsyncClient.reset_provisioning)
+    audit = _blocking(AsyncClient.audit)
     costs = _blocking(AsyncClient.costs)
     forecast = _blocking(AsyncClient.forecast)
     what_if = _blocking(AsyncClient.what_if)

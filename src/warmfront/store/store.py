@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from warmfront.store import (
     account_queries,
     attempt_queries,
+    audit_queries,
     event_queries,
     ledger_queries,
+    operator_queries,
     report_queries,
     submission_queries,
     vm_queries,
@@ -25,6 +27,7 @@ from warmfront.store.records import AttemptOutcome
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from warmfront.audit_chain import Actor, AuditEntry, AuditRecord, ChainCheck
     from warmfront.store.attempt_queries import FinishEvent
     from warmfront.store.database import Database
     from warmfront.store.records import (
@@ -306,10 +309,10 @@ class Store:
         return await self.database.read(account_queries.get_mark, account_queries.OWNER_MARK)
 
     async def create_key(
-        self, user: str, role: Role, now: float, *, team: str | None = None
+        self, user: str, role: Role, now: float, *, by: Actor, team: str | None = None
     ) -> tuple[ApiKey, str]:
         """Create an API key; return it with its secret, which cannot be retrieved later."""
-        return await self.database.write(account_queries.create_key, user, role, now, team=team)
+        return await self.database.write(operator_queries.create_key, user, role, now, team=team, by=by)
 
     async def find_key(self, secret: str) -> ApiKey | None:
         """Return the active key with this secret."""
@@ -319,9 +322,9 @@ class Store:
         """Return every key, revoked ones included, oldest first."""
         return await self.database.read(account_queries.all_keys)
 
-    async def revoke_key(self, key_id: str, now: float) -> bool:
+    async def revoke_key(self, key_id: str, now: float, *, by: Actor) -> bool:
         """Revoke a key; return False if there is no active key with this id."""
-        return await self.database.write(account_queries.revoke_key, key_id, now)
+        return await self.database.write(operator_queries.revoke_key, key_id, now, by=by)
 
     async def has_active_key(self) -> bool:
         """Return whether there is a key that is not revoked."""
@@ -334,6 +337,35 @@ class Store:
     async def active_key_ids(self) -> frozenset[str]:
         """Return the ids of the keys that are not revoked."""
         return await self.database.read(account_queries.active_key_ids)
+
+    # The audit log.
+
+    async def append_audit(self, record: AuditRecord, now: float) -> AuditEntry:
+        """Append an entry to the audit log, and return it."""
+        return await self.database.write(audit_queries.append, record, now)
+
+    async def audit_page(
+        self,
+        *,
+        before_seq: int | None = None,
+        limit: int = 50,
+        actor: str | None = None,
+        action: str | None = None,
+        subject: str | None = None,
+    ) -> list[AuditEntry]:
+        """Return at most `limit` entries of the audit log older than `before_seq`, newest first."""
+        return await self.database.read(
+            audit_queries.page,
+            before_seq=before_seq,
+            limit=limit,
+            actor=actor,
+            action=action,
+            subject=subject,
+        )
+
+    async def check_audit(self) -> ChainCheck:
+        """Check the hash chain of the whole audit log."""
+        return await self.database.read(audit_queries.check)
 
     # Queries on submissions.
 
