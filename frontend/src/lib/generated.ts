@@ -28,6 +28,15 @@ export interface AcceptedEvent {
   fidelity_reason?: string;
 }
 
+/** What an action on a VM would do. */
+export interface ActionEffectResponse {
+  action: AuditAction;
+  /** In one or two sentences, with the amounts. */
+  text: string;
+  saves_usd: number;
+  costs_usd: number;
+}
+
 /** The tolerance that an output exceeded. */
 export interface AppliedTolerance {
   rtol: number;
@@ -43,6 +52,8 @@ export interface AssemblyBlock {
   label: string | null;
   instructions: string[];
 }
+
+export type AuditAction = "vm.release" | "vm.drain" | "vm.pin" | "vm.unpin" | "intake.pause" | "intake.resume" | "limits.change" | "submission.cancel" | "provisioning.reset" | "key.create" | "key.revoke" | "alert.test";
 
 /** The result of checking the hash chain of the audit log. */
 export interface AuditCheckResponse {
@@ -267,6 +278,13 @@ export interface CostsResponse {
   audit: BillingReconciliationResponse | null;
   /** Based on full days in the ledger; null with fewer than three. */
   forecast: ForecastResponse | null;
+}
+
+/** The user of a new API key. */
+export interface CreateKeyRequest {
+  user: string;
+  role?: Role;
+  team?: string | null;
 }
 
 /** The credits now and over the last days. */
@@ -495,6 +513,27 @@ export interface InQueueEvent {
   quote: QueueQuote;
 }
 
+export type IntakeMode = "open" | "queue" | "refuse";
+
+/** How to pause the intake. */
+export interface IntakeRequest {
+  /** `queue`: submissions are accepted and wait. `refuse`: new submissions get 503. */
+  mode: "queue" | "refuse";
+  /** Shown to authors. */
+  reason: string;
+}
+
+/** Whether submissions are accepted and run. */
+export interface IntakeResponse {
+  mode: IntakeMode;
+  /** Why the intake is paused; empty if it is open. */
+  reason: string;
+  /** The operator who paused it. */
+  by: string;
+  /** Since when; null if it was never paused. */
+  since: string | null;
+}
+
 /** Latencies of all submissions, and by how they got a VM. */
 export interface Latencies {
   all: LatencyPercentiles;
@@ -539,6 +578,46 @@ export interface LeaderboardResponse {
   simulated: LeaderboardEntry[];
 }
 
+/** What the change of one limit does. */
+export interface LimitEffectResponse {
+  name: string;
+  text: string;
+  saves_usd: number;
+  costs_usd: number;
+}
+
+/** A limit that can be changed at run time. */
+export interface LimitResponse {
+  name: string;
+  /** The setting's variable. */
+  variable: string;
+  /** The current value. */
+  value: string;
+  /** The value from the environment. */
+  configured: string;
+  /** Whether the value was set at run time. */
+  changed: boolean;
+  /** Which values are allowed. */
+  allowed: string;
+}
+
+/** Limits to change. */
+export interface LimitsRequest {
+  /** New values by name, as text; null restores the configured value. */
+  changes: Record<string, string | null>;
+  /** For the audit log. */
+  reason?: string;
+  /** Return only the effects, and change nothing. */
+  dry_run?: boolean;
+}
+
+/** The limits, and the effects of a requested change. */
+export interface LimitsResponse {
+  items: LimitResponse[];
+  /** Empty unless a change was requested. */
+  effects: LimitEffectResponse[];
+}
+
 /** A loop that remains after unrolling. */
 export interface LoopResponse {
   line: number | null;
@@ -562,6 +641,32 @@ export interface Machine {
   gpu_partition?: string;
   gpu_driver?: string;
   hip_runtime?: string;
+}
+
+/** A new API key with its secret, which is shown once. */
+export interface ManagedKeyCreatedResponse {
+  id: string;
+  user: string;
+  role: Role;
+  team: string | null;
+  created_at: string;
+  revoked_at: string | null;
+  secret: string;
+}
+
+/** Every API key, oldest first. */
+export interface ManagedKeyListResponse {
+  items: ManagedKeyResponse[];
+}
+
+/** An API key of any user, without its secret. */
+export interface ManagedKeyResponse {
+  id: string;
+  user: string;
+  role: Role;
+  team: string | null;
+  created_at: string;
+  revoked_at: string | null;
 }
 
 /** One form of matrix instruction in the hot loop. */
@@ -660,6 +765,10 @@ export interface OperationsChangedEvent {
   deadlines: Record<string, string>;
   /** Why no VM is provisioned, by GPU type, and how often that failed. */
   provisioning: Record<string, string>;
+  /** The mode of the intake. */
+  intake: string;
+  /** VMs that operators drain. */
+  draining: string[];
   alerted: boolean;
   spent_usd: number;
 }
@@ -688,6 +797,7 @@ export interface OperationsResponse {
   /** VMs of other services at the same provider; visible to operators only. */
   foreign_vms: ForeignVmResponse[];
   queue: QueueResponse;
+  intake: IntakeResponse;
   /** GPU types for which no VM is provisioned now. */
   provisioning: ProvisioningProblemResponse[];
   /** VMs of the requested hours, oldest first; at most 50. */
@@ -720,6 +830,12 @@ export interface PaceForecastListResponse {
   /** The remaining credits. */
   credits_usd: number;
   items: PaceForecast[];
+}
+
+/** Until when to keep a VM. */
+export interface PinRequest {
+  /** ISO 8601 with a time zone. */
+  until: string;
 }
 
 /** The cost under a keep-warm policy. */
@@ -939,6 +1055,8 @@ export interface ReceiptCase {
   timed: boolean;
 }
 
+export type Role = "user" | "operator";
+
 /** The minimum time of the problem's largest case on the GPU. */
 export interface RooflineResponse {
   gpu: string;
@@ -1117,6 +1235,22 @@ export interface TaskSummary {
   warm_cost_usd: number | null;
 }
 
+/** The teams of all active keys. */
+export interface TeamListResponse {
+  items: TeamResponse[];
+}
+
+/** A team with its members and its spending today (UTC). */
+export interface TeamResponse {
+  team: string;
+  members: string[];
+  spent_usd: number;
+  /** The expected cost of unfinished submissions. */
+  expected_usd: number;
+  /** Null if there is no daily budget per team. */
+  limit_usd: number | null;
+}
+
 /** One case passed or failed. */
 export interface TestResultEvent {
   /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
@@ -1226,6 +1360,12 @@ export interface VMUsage {
 
 export type Verdict = "XRAY" | "CHECKED" | "BENCHMARKED" | "ACCEPTED" | "COMPILE_ERROR" | "WRONG_ANSWER" | "RUNTIME_ERROR" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "CANCELLED" | "RATE_LIMIT_EXCEEDED" | "BUDGET_EXCEEDED" | "ERROR";
 
+/** The possible actions on a VM, with what each saves or costs. */
+export interface VmActionsResponse {
+  vm_id: string;
+  items: ActionEffectResponse[];
+}
+
 /** The cost of one VM. */
 export interface VmCost {
   vm_id: string;
@@ -1260,6 +1400,12 @@ export interface VmDetailResponse {
   /** The cloud's own id of the machine. */
   machine_id: string | null;
   tasks_done: number;
+  /** Whether an operator drains it: it finishes its submissions and ends. */
+  draining: boolean;
+  /** Until when an operator keeps it; null if it is not pinned. */
+  pinned_until: string | null;
+  /** What it costs per hour. */
+  rate_usd_per_h: number;
   /** Until now, including the interval that is still open. */
   cost_usd: number;
   /** Its share of the escrow. */
@@ -1343,6 +1489,12 @@ export interface VmResponse {
   /** The cloud's own id of the machine. */
   machine_id: string | null;
   tasks_done: number;
+  /** Whether an operator drains it: it finishes its submissions and ends. */
+  draining: boolean;
+  /** Until when an operator keeps it; null if it is not pinned. */
+  pinned_until: string | null;
+  /** What it costs per hour. */
+  rate_usd_per_h: number;
   /** Until now, including the interval that is still open. */
   cost_usd: number;
   /** Its share of the escrow. */

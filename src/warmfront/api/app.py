@@ -17,7 +17,9 @@ from warmfront.api.routes import (
     costs,
     forecasts,
     health,
+    managed_keys,
     operations,
+    operator_controls,
     provisioning,
     quotes,
     receipts,
@@ -60,6 +62,8 @@ def create_app(service: ServiceContext) -> FastAPI:
         costs,
         operations,
         forecasts,
+        operator_controls,
+        managed_keys,
         audit,
         health,
     ):

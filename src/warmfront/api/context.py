@@ -12,11 +12,15 @@ from warmfront.value_class import dataclass
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+    from warmfront.audit_chain import Actor
     from warmfront.clock import Clock
     from warmfront.hip.xray import XrayReport
     from warmfront.money.escrow import BudgetStatus
     from warmfront.orchestrator.event_log import ChangeNotifier
+    from warmfront.orchestrator.intake import Intake
     from warmfront.orchestrator.quotes import Quote
+    from warmfront.orchestrator.runtime_limits import RuntimeLimits
+    from warmfront.orchestrator.vm_controls import VMControls
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.providers.base import Provider
     from warmfront.provisioning import ProvisioningProblem
@@ -41,8 +45,20 @@ class Orchestrator(Protocol):
     ) -> Submission:
         """Store the submission with its first event, within the quotas and caps of its owner."""
 
-    async def cancel(self, submission_id: str) -> Submission:
-        """End the submission and wait until its sandbox is destroyed.
+    @property
+    def vm_controls(self) -> VMControls:
+        """The operators' actions on VMs."""
+
+    @property
+    def intake(self) -> Intake:
+        """The intake of submissions, which operators can pause."""
+
+    @property
+    def limits(self) -> RuntimeLimits:
+        """The limits that operators change at run time."""
+
+    async def cancel(self, submission_id: str, *, by: Actor | None = None) -> Submission:
+        """End the submission and wait until its sandbox is destroyed; `by` is for the audit log.
 
         Raises `Conflict` if the submission already has a verdict.
         """
@@ -115,3 +131,8 @@ class ServiceContext:
     signing_keys: Keyring | None = None  #: None for a service without receipts
     #: Raises `InfrastructureError` if the data directory cannot be written, or is almost full.
     check_storage: Callable[[], Awaitable[object]] = _assume_storage
+
+    @property
+    def current_settings(self) -> Settings:
+        """The settings, with the limits that operators have changed at run time."""
+        return self.orchestrator.limits.current

@@ -33,6 +33,9 @@ signing_key_app = typer.Typer(
 app.add_typer(signing_key_app, name="signing-key")
 app.add_typer(fleet_app, name="fleet")
 app.add_typer(image_app, name="image")
+app.add_typer(operator_commands.vm_app, name="vm")
+app.add_typer(operator_commands.intake_app, name="intake")
+app.add_typer(operator_commands.limits_app, name="limits")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 ReceiptOption = Annotated[

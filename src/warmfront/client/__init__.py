@@ -21,6 +21,8 @@ from warmfront.wire.costs import MetricsResponse as Metrics
 from warmfront.wire.forecasts import PaceForecastListResponse as Forecasts
 from warmfront.wire.forecasts import WhatIfResponse as WhatIf
 from warmfront.wire.operations import ProvisioningProblemResponse as ProvisioningProblem
+from warmfront.wire.operator_controls import IntakeResponse as IntakeState
+from warmfront.wire.operator_controls import LimitsResponse as Limits
 from warmfront.wire.signing_keys import SigningKeyResponse as SigningKey
 from warmfront.wire.submissions import SubmissionPageResponse as Page
 from warmfront.wire.submissions import SubmissionResponse as Submission
@@ -37,6 +39,8 @@ __all__ = [
     "Costs",
     "Event",
     "Forecasts",
+    "IntakeState",
+    "Limits",
     "Metrics",
     "Page",
     "ProvisioningProblem",

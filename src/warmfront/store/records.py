@@ -102,6 +102,14 @@ class LedgerEntry:
     owner: str | None = None
 
 
+class IntakeMode(StrEnum):
+    """What happens to submissions."""
+
+    OPEN = "open"  #: they are accepted and run
+    QUEUE = "queue"  #: they are accepted and wait; no attempt begins and no VM is provisioned
+    REFUSE = "refuse"  #: new ones are refused; those that were accepted before are run
+
+
 class Role(StrEnum):
     """The permissions of an API key."""
 
@@ -140,10 +148,10 @@ class RecoveredState:
     preempted: set[str]  #: submissions that lost a spot VM to preemption
     spot_history: tuple[float, int]  #: total lifetime of spot VMs in seconds, and the number preempted
     settled_usd: Decimal  #: the cost of all VMs that have ended
-    alert_sent: bool
     boot_times: list[tuple[str, float]]  #: GPU and seconds of the latest VMs, oldest first
     arrivals: list[Arrival]  #: oldest first
     breakers: dict[str, str]  #: records of circuit breakers, by GPU type
+    intake: str | None = None  #: the state of the intake, as the orchestrator stored it
 
 
 @dataclass(frozen=True, kw_only=True)

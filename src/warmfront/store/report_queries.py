@@ -12,6 +12,7 @@ from warmfront.store import (
     attempt_queries,
     event_queries,
     ledger_queries,
+    operator_queries,
     schema,
     submission_queries,
     vm_queries,
@@ -49,8 +50,8 @@ _SHOWN_VMS = 50
 _LATEST_BOOTS = 10
 
 
-def recovered_state(conn: Connection, alert_mark: str, arrivals: int) -> RecoveredState:
-    """Return all unfinished work and the latest `arrivals`; `alert_mark` names the budget alert."""
+def recovered_state(conn: Connection, arrivals: int) -> RecoveredState:
+    """Return all unfinished work and the latest `arrivals`."""
     live_vms = vm_queries.live(conn)
     unfinished = submission_queries.unfinished(conn)
     live_attempts = {submission.attempt_id for submission in unfinished}
@@ -64,10 +65,10 @@ def recovered_state(conn: Connection, alert_mark: str, arrivals: int) -> Recover
         preempted=attempt_queries.preempted(conn),
         spot_history=vm_queries.spot_history(conn),
         settled_usd=ledger_queries.total_usd(conn) - unsettled,
-        alert_sent=account_queries.get_mark(conn, alert_mark) is not None,
         boot_times=[(vm.gpu, vm.ready_at - vm.created_at) for vm in boots if vm.ready_at is not None],
         arrivals=submission_queries.arrivals(conn, arrivals),
         breakers=account_queries.breakers(conn),
+        intake=account_queries.get_mark(conn, operator_queries.INTAKE_MARK),
     )
 
 

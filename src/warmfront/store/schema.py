@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from warmfront.submission import SubmissionState
 
 #: The migration that creates the tables below.
-REVISION = "0012"
+REVISION = "0013"
 
 
 class Usd(TypeDecorator[Decimal]):
@@ -202,6 +202,8 @@ vms = Table(
     Column("preempted", Boolean, nullable=False),
     Column("gpu_count", Integer, nullable=False),
     Column("slots", Integer, nullable=False),
+    Column("draining", Boolean, nullable=False),
+    Column("pinned_until", Double),
     Column("report", Json, nullable=False),
     Index(None, "state", "created_at"),
     Index(None, "created_at"),

@@ -25,7 +25,7 @@ from warmfront.store.database import RetryingDatabase
 from warmfront.store.records import AttemptOutcome
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from warmfront.audit_chain import Actor, AuditEntry, AuditRecord, ChainCheck
     from warmfront.store.attempt_queries import FinishEvent
@@ -246,12 +246,19 @@ class Store:
         await self.database.write(attempt_queries.lose, attempt_id, now, reason)
         self._notify()
 
-    async def request_cancel(self, submission_id: str) -> Submission | None:
-        """Record the owner's request to cancel a submission, and return it.
+    async def request_cancel(
+        self, submission_id: str, *, record: AuditRecord | None = None, now: float = 0.0
+    ) -> Submission | None:
+        """Record the request to cancel a submission, and return it; `record` is an operator's action.
 
         None if there is no such submission.
         """
-        submission = await self.database.write(submission_queries.request_cancel, submission_id)
+        if record is None:
+            submission = await self.database.write(submission_queries.request_cancel, submission_id)
+        else:
+            submission = await self.database.write(
+                operator_queries.request_cancel, submission_id, record, now
+            )
         self._notify()
         return submission
 
@@ -260,6 +267,11 @@ class Store:
     async def save_vm(self, vm: VMInstance) -> None:
         """Store a VM after a transition that changes nothing else."""
         await self.database.write(vm_queries.save, vm)
+        self._notify()
+
+    async def save_vm_by_operator(self, vm: VMInstance, record: AuditRecord, now: float) -> None:
+        """Store a VM and the operator's action that changed it."""
+        await self.database.write(operator_queries.save_vm, vm, record, now)
         self._notify()
 
     async def save_vm_report(self, vm: VMInstance) -> None:
@@ -295,6 +307,20 @@ class Store:
     async def mark_once(self, name: str, now: float) -> bool:
         """Set a named mark; return whether it was new."""
         return await self.database.write(account_queries.mark_once, name, now)
+
+    async def has_mark(self, name: str) -> bool:
+        """Return whether a named mark is set."""
+        return await self.database.read(account_queries.get_mark, name) is not None
+
+    async def save_intake(self, state: str, record: AuditRecord, now: float) -> None:
+        """Store the state of the intake, which an operator changed."""
+        await self.database.write(operator_queries.save_intake, state, record, now)
+        self._notify()
+
+    async def save_limits(self, texts: Mapping[str, str | None], record: AuditRecord, now: float) -> None:
+        """Store settings that an operator changed at run time, by field; None for the configured value."""
+        await self.database.write(operator_queries.save_limits, texts, record, now)
+        self._notify()
 
     async def save_breaker(self, gpu: str, record: str, now: float) -> None:
         """Store the record of the circuit breaker of a GPU type; empty if it is closed."""
@@ -429,9 +455,13 @@ class Store:
 
     # Queries on VMs and costs.
 
-    async def recovered_state(self, alert_mark: str, arrivals: int) -> RecoveredState:
+    async def recovered_state(self, arrivals: int) -> RecoveredState:
         """Return everything that an orchestrator needs to continue after a restart."""
-        return await self.database.read(report_queries.recovered_state, alert_mark, arrivals)
+        return await self.database.read(report_queries.recovered_state, arrivals)
+
+    async def changed_limits(self) -> dict[str, str]:
+        """Return the settings that were changed at run time, by field."""
+        return await self.database.read(account_queries.marks_with_prefix, operator_queries.LIMIT_MARK)
 
     async def get_vm(self, vm_id: str) -> VMInstance | None:
         """Return the VM with this id."""

@@ -94,7 +94,7 @@ async def get_costs(service: ServiceDep, caller: CallerDep) -> CostsResponse:
             user=caller.user,
             spent_usd=report.user_today.user_usd,
             expected_usd=report.user_today.user_expected_usd,
-            limit_usd=service.settings.daily_budget_usd,
+            limit_usd=service.current_settings.daily_budget_usd,
         ),
         audit=_billing_reconciliation(service),
         forecast=forecasts.from_ledger(report.history_by_day, now, left_usd),

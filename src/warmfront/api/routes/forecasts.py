@@ -166,7 +166,7 @@ def _account(
     service: ServiceContext, history: tuple[list[float], list[float]], *, days: int
 ) -> dict[str, Any]:
     """Return the input of `warmfront.simulate.account_forecast`."""
-    settings, provider = service.settings, service.provider
+    settings, provider = service.current_settings, service.provider
     arrivals_at, boots_s = history
     budget, billing = service.orchestrator.budget_status(), provider.billing(settings.default_gpu)
     is_measured = not provider.simulated or settings.rehearse

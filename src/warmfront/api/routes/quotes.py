@@ -67,7 +67,7 @@ def _refusal(error: WarmfrontError) -> QuoteRefusal:
 
 async def _exceeded_cap(service: ServiceContext, caller: Caller, cost_usd: Decimal) -> BudgetExceeded | None:
     """Return the error for a daily cap of the caller that this cost would exceed; None if there is none."""
-    caps = DailyCaps.for_user(service.settings, caller.user, caller.team)
+    caps = DailyCaps.for_user(service.current_settings, caller.user, caller.team)
     if caps is None:
         return None
     now = service.clock.now()
