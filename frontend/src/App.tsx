@@ -13,6 +13,7 @@ const Submission = lazy(lazyImport(() => import("./views/submission/Submission")
 const Compare = lazy(lazyImport(() => import("./views/compare/Compare")));
 const Leaderboard = lazy(lazyImport(() => import("./views/leaderboard/Leaderboard")));
 const Operations = lazy(lazyImport(() => import("./views/operations/Operations")));
+const Operators = lazy(lazyImport(() => import("./views/operators/Operators")));
 const RedTeam = lazy(lazyImport(() => import("./views/red-team/RedTeam")));
 const Settings = lazy(lazyImport(() => import("./views/settings/Settings")));
 
@@ -31,6 +32,7 @@ export function App(): React.JSX.Element {
             <Route path="/compare/:a/:b">{({ a, b }) => <Compare key={`${a}/${b}`} a={a} b={b} />}</Route>
             <Route path="/leaderboard/:slug">{({ slug }) => <Leaderboard key={slug} slug={slug} />}</Route>
             <Route path="/operations" component={Operations} />
+            <Route path="/operators" component={Operators} />
             <Route path="/red-team" component={RedTeam} />
             <Route path="/settings" component={Settings} />
             <Route>

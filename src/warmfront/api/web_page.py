@@ -23,8 +23,8 @@ FOLDER = Path(__file__).parent / "site"
 _NONCE = "__CSP_NONCE__"
 
 _PAGES = re.compile(
-    r"/|/problems(/[^/]+)?|/submissions(/[^/]+)?|/compare/[^/]+/[^/]+|/leaderboard/[^/]+|/operations|/settings"
-    r"|/red-team"
+    r"/|/problems(/[^/]+)?|/submissions(/[^/]+)?|/compare/[^/]+/[^/]+|/leaderboard/[^/]+"
+    r"|/operations|/operators|/settings|/red-team"
 )
 _ASSET = re.compile(r"/assets/([A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*)")
 #: Paths of the API, which never return the page.
