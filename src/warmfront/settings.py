@@ -106,8 +106,24 @@ class Settings:
     min_free_disk_bytes: int = 256 * MIB
     #: WARMFRONT_DATABASE_URL: PostgreSQL instead of SQLite in the data directory.
     database_url: str | None = None
-    #: WARMFRONT_ALERT_WEBHOOK: the address that the budget alert is posted to.
-    alert_webhook: str | None = None
+    #: WARMFRONT_ALERT_WEBHOOK: the address that alerts are posted to, as JSON.
+    alert_webhook: str | None = field(default=None, repr=False)
+    #: WARMFRONT_ALERT_SLACK_WEBHOOK: a webhook with Slack's format that alerts are posted to.
+    alert_slack_webhook: str | None = field(default=None, repr=False)
+    #: WARMFRONT_ALERT_EMAIL_TO: the addresses that alerts are mailed to, separated by commas.
+    alert_email_to: str | None = None
+    #: WARMFRONT_ALERT_EMAIL_FROM: the sender of these mails; empty: the first recipient.
+    alert_email_from: str | None = None
+    #: WARMFRONT_SMTP_URL: the mail server, such as smtps://user:password@mail.example.
+    smtp_url: str | None = field(default=None, repr=False)
+    #: WARMFRONT_ALERT_BURN_RATE: dollars per hour of all VMs at which an alert is sent; empty: none.
+    alert_burn_usd_per_h: Decimal | None = None
+    #: WARMFRONT_ALERT_IDLE: seconds after its deadline at which an idle VM causes an alert.
+    alert_idle_s: float = 120.0
+    #: WARMFRONT_ALERT_QUEUE_WAIT: seconds that a submission waits until an alert is sent.
+    alert_queue_wait_s: float = 900.0
+    #: WARMFRONT_ALERT_PROVIDER_ERRORS: VMs in a row that fail to provision until an alert is sent.
+    alert_provider_errors: int = 3
     #: WARMFRONT_REHEARSE: give local VMs the boot time and price of a cloud, in simulated dollars.
     rehearse: bool = False
     #: WARMFRONT_REHEARSE_BOOT: boot time of a rehearsal in seconds.
@@ -352,13 +368,17 @@ RUNTIME_FIELDS = (
     "max_vms",
     "credits_usd",
     "alert_threshold",
+    "alert_burn_usd_per_h",
+    "alert_queue_wait_s",
     "daily_budget_usd",
     "team_daily_budget_usd",
     "total_daily_budget_usd",
 )
 #: The text of a field that has no value, for the run-time fields that may have none.
 NO_VALUE = "none"
-_OPTIONAL = frozenset({"daily_budget_usd", "team_daily_budget_usd", "total_daily_budget_usd"})
+_OPTIONAL = frozenset(
+    {"alert_burn_usd_per_h", "daily_budget_usd", "team_daily_budget_usd", "total_daily_budget_usd"}
+)
 
 
 def variable_of(name: str) -> str:
@@ -499,6 +519,22 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         values.url("http", "https"),
         "an http:// or https:// address",
     ),
+    "alert_slack_webhook": (
+        "WARMFRONT_ALERT_SLACK_WEBHOOK",
+        values.url("http", "https"),
+        "an http:// or https:// address",
+    ),
+    "alert_email_to": ("WARMFRONT_ALERT_EMAIL_TO", values.addresses, "e-mail addresses, separated by commas"),
+    "alert_email_from": ("WARMFRONT_ALERT_EMAIL_FROM", values.addresses, "an e-mail address"),
+    "smtp_url": (
+        "WARMFRONT_SMTP_URL",
+        values.url("smtp", "smtps"),
+        "an address such as smtps://user:password@mail.example",
+    ),
+    "alert_burn_usd_per_h": ("WARMFRONT_ALERT_BURN_RATE", values.dollars, _DOLLARS),
+    "alert_idle_s": ("WARMFRONT_ALERT_IDLE", values.positive, _SECONDS),
+    "alert_queue_wait_s": ("WARMFRONT_ALERT_QUEUE_WAIT", values.positive, _SECONDS),
+    "alert_provider_errors": ("WARMFRONT_ALERT_PROVIDER_ERRORS", values.count, "a whole number from 1"),
     "rehearse": ("WARMFRONT_REHEARSE", values.boolean, "true or false"),
     "rehearse_boot_s": ("WARMFRONT_REHEARSE_BOOT", values.positive, _SECONDS),
     "idle_timeout_s": ("AMD_VM_IDLE_TIMEOUT", values.positive, _SECONDS),

@@ -89,3 +89,15 @@ def test_limits_and_pause_survive_a_restart(service: Service) -> None:
     assert "paused by olga: Holiday." in service.run("intake", "show", **key).stdout
     reset = service.run("limits", "reset", "max_vms", "idle_timeout_s", "--yes", "--json", **key)
     assert not any(item["changed"] for item in json.loads(reset.stdout)["items"])
+
+
+def test_a_test_message_reaches_the_channel(service: Service) -> None:
+    """Without a channel the command says how to configure one; the rules are listed."""
+    secret = service.run("keys", "create", "--user", "olga", "--role", "operator").stdout.strip()
+    key = {"WARMFRONT_API_KEY": secret}
+    shown = service.run("alerts", **key)
+    assert "WARMFRONT_ALERT_QUEUE_WAIT" in shown.stdout, shown.stderr
+    assert "channels: none" in shown.stdout
+    refused = service.run("alerts", "--test", **key)
+    assert refused.returncode == 2
+    assert "WARMFRONT_SMTP_URL" in refused.stderr

@@ -37,6 +37,46 @@ export interface ActionEffectResponse {
   costs_usd: number;
 }
 
+/** An alert that is not resolved. */
+export interface ActiveAlertResponse {
+  rule: string;
+  /** What it is about, such as a VM; empty for the whole service. */
+  subject: string;
+  text: string;
+  since: string;
+}
+
+/** The result of a test message on one channel. */
+export interface AlertDeliveryResponse {
+  channel: string;
+  ok: boolean;
+  /** Why it failed; empty if it was delivered. */
+  detail: string;
+}
+
+/** One rule with its threshold. */
+export interface AlertRuleResponse {
+  rule: string;
+  meaning: string;
+  /** The setting with the threshold. */
+  variable: string;
+  /** `none` if the rule is off. */
+  threshold: string;
+}
+
+/** The results of a test message. */
+export interface AlertTestResponse {
+  items: AlertDeliveryResponse[];
+}
+
+/** The rules, the channels that are configured, and the active alerts. */
+export interface AlertsResponse {
+  rules: AlertRuleResponse[];
+  /** `webhook`, `slack`, `email`; their addresses are not shown. */
+  channels: string[];
+  active: ActiveAlertResponse[];
+}
+
 /** The tolerance that an output exceeded. */
 export interface AppliedTolerance {
   rtol: number;

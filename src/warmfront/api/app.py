@@ -12,6 +12,7 @@ from warmfront.api import auth, error_responses, openapi, prometheus, serializat
 from warmfront.api.middleware import AccessLogMiddleware, BodyLimitMiddleware, VersionMiddleware
 from warmfront.api.open_streams import OpenStreams
 from warmfront.api.routes import (
+    alerts,
     audit,
     catalogue,
     costs,
@@ -64,6 +65,7 @@ def create_app(service: ServiceContext) -> FastAPI:
         forecasts,
         operator_controls,
         managed_keys,
+        alerts,
         audit,
         health,
     ):

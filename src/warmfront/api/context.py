@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from warmfront.providers.base import Provider
     from warmfront.provisioning import ProvisioningProblem
     from warmfront.receipts.keyring import Keyring
+    from warmfront.service.alert_monitor import AlertMonitor
     from warmfront.service.billing_reconciliation import BillingReconciler
     from warmfront.settings import Settings
     from warmfront.store.records import StoredEvent
@@ -128,6 +129,7 @@ class ServiceContext:
     new_id: Callable[[str], str]  #: returns an unguessable id with this prefix
     xray: XrayFunction  #: for `POST /api/amd/xray`
     billing_reconciler: BillingReconciler | None = None
+    alerts: AlertMonitor | None = None  #: None for a service that watches no alert rules
     signing_keys: Keyring | None = None  #: None for a service without receipts
     #: Raises `InfrastructureError` if the data directory cannot be written, or is almost full.
     check_storage: Callable[[], Awaitable[object]] = _assume_storage

@@ -427,6 +427,7 @@ def metrics(*, as_json: JsonOption = False) -> None:
 app.command()(cost_commands.cost)
 app.command()(cost_commands.simulate)
 app.command()(operator_commands.audit)
+app.command()(operator_commands.alerts)
 
 
 @keys_app.command("create")

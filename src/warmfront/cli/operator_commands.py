@@ -156,3 +156,14 @@ def reset_limits(
     raise typer.Exit(
         control_service.change_limits(names, reason=reason, reset=True, yes=yes, as_json=as_json)
     )
+
+
+def alerts(
+    *,
+    test: Annotated[bool, typer.Option("--test", help="Send a test message to every channel.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the alert rules and active alerts; operators only."""
+    from warmfront.cli import show_alerts
+
+    raise typer.Exit(show_alerts.test(as_json=as_json) if test else show_alerts.show(as_json=as_json))

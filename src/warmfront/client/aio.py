@@ -22,6 +22,7 @@ from warmfront.client.sse import messages
 from warmfront.errors import BadSetting, Conflict, IntakePaused, ServerUnreachable, WarmfrontError
 from warmfront.submission import SubmissionState
 from warmfront.verdicts import SUCCESS, Verdict
+from warmfront.wire.alerts import AlertsResponse, AlertTestResponse
 from warmfront.wire.audit import AuditPageResponse
 from warmfront.wire.costs import CostsResponse, MetricsResponse
 from warmfront.wire.forecasts import PaceForecastListResponse, WhatIfResponse
@@ -480,6 +481,27 @@ class AsyncClient:
         """
         request = {"changes": dict(changes), "reason": reason, "dry_run": dry_run}
         return parse_response(LimitsResponse, await self._request("POST", "/limits", json=request))
+
+    async def alerts(self) -> AlertsResponse:
+        """Return the alert rules, the channels and the active alerts. Requires an operator's key.
+
+        Example:
+            >>> for alert in (await client.alerts()).active:
+            ...     print(alert.text)
+        """
+        return parse_response(AlertsResponse, await self._request("GET", "/alerts"))
+
+    async def test_alerts(self) -> AlertTestResponse:
+        """Send a test message to every channel. Requires an operator's key.
+
+        Raises:
+            Conflict: No channel is configured.
+
+        Example:
+            >>> for item in (await client.test_alerts()).items:
+            ...     print(item.channel, item.ok)
+        """
+        return parse_response(AlertTestResponse, await self._request("POST", "/alerts/test"))
 
     async def audit(
         self,

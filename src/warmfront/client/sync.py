@@ -108,6 +108,8 @@ class Client:
     resume_intake = _blocking(AsyncClient.resume_intake)
     limits = _blocking(AsyncClient.limits)
     change_limits = _blocking(AsyncClient.change_limits)
+    alerts = _blocking(AsyncClient.alerts)
+    test_alerts = _blocking(AsyncClient.test_alerts)
     audit = _blocking(AsyncClient.audit)
     costs = _blocking(AsyncClient.costs)
     forecast = _blocking(AsyncClient.forecast)

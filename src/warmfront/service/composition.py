@@ -27,14 +27,15 @@ from warmfront.providers.ownership import OWNER_ID_DIGITS, Ownership
 from warmfront.receipts.keyring import Keyring, open_keyring
 from warmfront.receipts.signer import add_signed_receipt
 from warmfront.secret import open_secret
-from warmfront.service.alert_webhook import AlertWebhook
+from warmfront.service.alert_channels import AlertChannels
+from warmfront.service.alert_monitor import AlertMonitor
 from warmfront.service.billing_reconciliation import BillingReconciler
 from warmfront.service.http_server import HttpServer, call_on_stop_signals, open_socket
 from warmfront.service.storage_check import check_storage
 from warmfront.store.sql_database import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 
     from warmfront.clock import Clock
     from warmfront.providers.base import Provider
@@ -94,6 +95,7 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
         provider = open_provider(settings, clock, ownership=await _ownership(store, clock))
         stack.push_async_callback(provider.close)
         signing_keys = open_keyring(settings.data_dir)
+        channels = AlertChannels.of(settings)
         orchestrator = await stack.enter_async_context(
             _open_orchestrator(
                 settings,
@@ -102,8 +104,13 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
                 xray_service=xray_service,
                 clock=clock,
                 signing_keys=signing_keys,
+                channels=channels,
             )
         )
+        alerts = AlertMonitor(
+            orchestrator=orchestrator, provider=provider, store=store, channels=channels, clock=clock
+        )
+        stack.enter_context(_run_in_background(alerts.run()))
         reconciler = stack.enter_context(_start_reconciler(store, provider, clock))
         stack.enter_context(_start_preflight(settings))
         yield ServiceContext(
@@ -117,6 +124,7 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
             xray=xray_service.report,
             billing_reconciler=reconciler,
             signing_keys=signing_keys,
+            alerts=alerts,
             check_storage=partial(
                 asyncio.to_thread, check_storage, settings.data_dir, settings.min_free_disk_bytes
             ),
@@ -142,6 +150,7 @@ async def _open_orchestrator(
     xray_service: XrayService,
     clock: Clock,
     signing_keys: Keyring,
+    channels: AlertChannels,
 ) -> AsyncIterator[VMOrchestrator]:
     token_of = open_secret(settings.data_dir).token_of
     listeners = open_listeners(provider, token_of)
@@ -155,7 +164,7 @@ async def _open_orchestrator(
             clock=clock,
             token_for=token_of,
             new_id=_new_id,
-            send_alert=AlertWebhook(settings.alert_webhook) if settings.alert_webhook else None,
+            send_alert=channels,
             sign_receipt=partial(add_signed_receipt, keyring=signing_keys),
         )
         try:
@@ -173,6 +182,15 @@ def _start_reconciler(store: Store, provider: Provider, clock: Clock) -> Iterato
     task = asyncio.create_task(reconciler.run())
     try:
         yield reconciler
+    finally:
+        task.cancel()
+
+
+@contextmanager
+def _run_in_background(work: Coroutine[object, object, None]) -> Iterator[None]:
+    task = asyncio.create_task(work)
+    try:
+        yield
     finally:
         task.cancel()
 

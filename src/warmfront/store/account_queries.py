@@ -184,6 +184,18 @@ def marks_with_prefix(conn: Connection, prefix: str) -> dict[str, str]:
 _WITH_PREFIX = select(_M.name, _M.value).where(_M.name.startswith(bindparam("prefix"))).order_by(_M.name)
 
 
+#: The prefix of the marks that hold active alerts.
+ALERT_MARK = "active-alert:"
+
+
+def save_alert(conn: Connection, key: str, alert: str | None, now: float) -> None:
+    """Store an active alert; None deletes it."""
+    if alert is None:
+        delete_mark(conn, f"{ALERT_MARK}{key}")
+    else:
+        put_mark(conn, f"{ALERT_MARK}{key}", alert, now)
+
+
 def delete_mark(conn: Connection, name: str) -> None:
     """Delete a mark."""
     conn.execute(_DELETE_MARK, {"this": name})

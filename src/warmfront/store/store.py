@@ -308,6 +308,14 @@ class Store:
         """Set a named mark; return whether it was new."""
         return await self.database.write(account_queries.mark_once, name, now)
 
+    async def active_alerts(self) -> dict[str, str]:
+        """Return the active alerts, by their key."""
+        return await self.database.read(account_queries.marks_with_prefix, account_queries.ALERT_MARK)
+
+    async def save_alert(self, key: str, alert: str | None, now: float) -> None:
+        """Store an active alert; None when it is resolved."""
+        await self.database.write(account_queries.save_alert, key, alert, now)
+
     async def has_mark(self, name: str) -> bool:
         """Return whether a named mark is set."""
         return await self.database.read(account_queries.get_mark, name) is not None

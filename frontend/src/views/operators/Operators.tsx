@@ -6,6 +6,7 @@ import { useTitle } from "../../lib/hooks";
 import { useOperations } from "../operations/useOperations";
 import { useServerNow } from "../operations/useServerNow";
 import type { OperationsResponse } from "../../lib/generated";
+import { Alerts } from "./Alerts";
 import { AuditLog } from "./AuditLog";
 import { Intake } from "./Intake";
 import { Keys } from "./Keys";
@@ -53,6 +54,7 @@ function Loaded({ data, offsetMs, refetch }: { data: OperationsResponse; offsetM
         <Keys round={round} onChange={changed} />
         <Teams round={round} />
       </div>
+      <Alerts onTest={changed} />
       <AuditLog round={round} />
     </div>
   );

@@ -7,6 +7,8 @@ export const LIMIT_NAMES: Record<string, string> = {
   max_vms: "VMs at a time",
   credits_usd: "Credits, $",
   alert_threshold: "Budget alert at this share",
+  alert_burn_usd_per_h: "Burn rate alert, $ per hour",
+  alert_queue_wait_s: "Queue wait alert, seconds",
   daily_budget_usd: "Daily budget per user, $",
   team_daily_budget_usd: "Daily budget per team, $",
   total_daily_budget_usd: "Daily budget in total, $",

@@ -1,6 +1,8 @@
 /** The requests of the operators' view. */
 import { get, post } from "../../lib/api";
 import type {
+  AlertsResponse,
+  AlertTestResponse,
   AuditCheckResponse,
   AuditPageResponse,
   IntakeResponse,
@@ -30,5 +32,7 @@ export const createKey = (user: string, role: string, team: string): Promise<Man
   post("/operators/keys", { user, role, team: team === "" ? null : team });
 export const revokeKey = (id: string): Promise<ManagedKeyListResponse> => post(`/operators/keys/${segment(id)}/revoke`, {});
 export const teams = (): Promise<TeamListResponse> => get("/operators/teams");
+export const alerts = (): Promise<AlertsResponse> => get("/alerts");
+export const testAlerts = (): Promise<AlertTestResponse> => post("/alerts/test", {});
 export const audit = (before: number | null, action: string): Promise<AuditPageResponse> => get("/audit", { limit: 25, before, action });
 export const checkAudit = (): Promise<AuditCheckResponse> => get("/audit/check");
