@@ -104,7 +104,7 @@ async def get_costs(service: ServiceDep, caller: CallerDep) -> CostsResponse:
 async def prometheus_metrics(service: ServiceDep) -> Response:
     """Return the metrics in the Prometheus text format."""
     totals = await service.store.totals()
-    text = prometheus.exposition(service.orchestrator, totals, simulated=service.provider.simulated)
+    text = prometheus.exposition(service, totals)
     return Response(text, media_type=prometheus.MEDIA_TYPE)
 
 
