@@ -1590,7 +1590,14 @@ export interface WaitingEvent {
 /** This month's arrivals under other policies. */
 export interface WhatIfResponse {
   since: string;
+  /** Submissions that got a VM: the arrivals that are replayed. */
   tasks: number;
+  /** How many of them were judged; others were cancelled, failed or still run. */
+  completed: number;
+  /** The value of an hour of waiting. */
+  wait_value_usd_per_h: number;
+  /** Why the adaptive policy costs more than another one; empty if it does not. */
+  adaptive: string;
   /** The actual cost, from the ledger. */
   spent_usd: number;
   /** Costs are simulated; no money was spent. */

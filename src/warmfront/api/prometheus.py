@@ -126,8 +126,8 @@ class _Collector:
         starts = CounterMetricFamily(
             "warmfront_attempts", "Attempts, by how they got a VM.", labels=["vm_state"]
         )
-        starts.add_metric(["COLD_START"], totals.cold_starts)
-        starts.add_metric(["WARM_REUSE"], totals.warm_reuses)
+        starts.add_metric(["COLD_START"], totals.cold_attempts)
+        starts.add_metric(["WARM_REUSE"], totals.warm_attempts)
         yield starts
         verdicts = CounterMetricFamily("warmfront_verdicts", "Submissions, by verdict.", labels=["verdict"])
         for verdict, number in totals.by_verdict.items():

@@ -159,8 +159,10 @@ class Totals:
     """Counts since the database was created."""
 
     tasks_completed: int  #: submissions that got a verdict on a VM
-    cold_starts: int  #: attempts for which a VM was provisioned
-    warm_reuses: int  #: attempts that found a ready VM
+    cold_starts: int  #: those of them whose VM was provisioned for them
+    warm_reuses: int  #: those of them that found a ready VM; with `cold_starts`, all of them
+    cold_attempts: int  #: attempts for which a VM was provisioned, including lost ones
+    warm_attempts: int  #: attempts that found a ready VM, including lost ones
     by_verdict: dict[str, int]
 
 

@@ -523,6 +523,10 @@ class Store:
         """Return arrival times of submissions that got a VM, and provisioning times of recent VMs."""
         return await self.database.read(report_queries.arrivals_and_boots, latest)
 
+    async def completed_since(self, since: float) -> int:
+        """Return how many submissions that arrived at `since` or later were judged on a VM."""
+        return await self.database.read(report_queries.completed_since, since)
+
     async def replay_report(self, *, since: float, begin: float, end: float) -> ReplayReport:
         """Return the results of a replay."""
         return await self.database.read(report_queries.replay_report, since=since, begin=begin, end=end)

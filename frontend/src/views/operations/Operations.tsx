@@ -55,7 +55,7 @@ function Loaded({ data, offsetMs, hours, setHours }: LoadedProps): React.JSX.Ele
       <VmHistory data={data} now={now} hours={hours} setHours={setHours} />
       <div className="operations-past">
         <Budget data={data} />
-        {data.everyone && <WhatIf />}
+        {data.everyone && <WhatIf completed={data.tasks.completed} />}
         <CostByUser data={data} />
         <Latency data={data} />
       </div>
