@@ -124,6 +124,8 @@ class Settings:
     alert_queue_wait_s: float = 900.0
     #: WARMFRONT_ALERT_PROVIDER_ERRORS: VMs in a row that fail to provision until an alert is sent.
     alert_provider_errors: int = 3
+    #: WARMFRONT_OTLP_ENDPOINT: the OpenTelemetry collector that gets traces of submissions; empty: none.
+    otlp_endpoint: str | None = None
     #: WARMFRONT_REHEARSE: give local VMs the boot time and price of a cloud, in simulated dollars.
     rehearse: bool = False
     #: WARMFRONT_REHEARSE_BOOT: boot time of a rehearsal in seconds.
@@ -535,6 +537,11 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "alert_idle_s": ("WARMFRONT_ALERT_IDLE", values.positive, _SECONDS),
     "alert_queue_wait_s": ("WARMFRONT_ALERT_QUEUE_WAIT", values.positive, _SECONDS),
     "alert_provider_errors": ("WARMFRONT_ALERT_PROVIDER_ERRORS", values.count, "a whole number from 1"),
+    "otlp_endpoint": (
+        "WARMFRONT_OTLP_ENDPOINT",
+        values.url("http", "https"),
+        "an http:// or https:// address",
+    ),
     "rehearse": ("WARMFRONT_REHEARSE", values.boolean, "true or false"),
     "rehearse_boot_s": ("WARMFRONT_REHEARSE_BOOT", values.positive, _SECONDS),
     "idle_timeout_s": ("AMD_VM_IDLE_TIMEOUT", values.positive, _SECONDS),

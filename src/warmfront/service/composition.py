@@ -32,6 +32,7 @@ from warmfront.service.alert_monitor import AlertMonitor
 from warmfront.service.billing_reconciliation import BillingReconciler
 from warmfront.service.http_server import HttpServer, call_on_stop_signals, open_socket
 from warmfront.service.storage_check import check_storage
+from warmfront.service.traces import OtlpExporter, TracingBus
 from warmfront.store.sql_database import open_store
 
 if TYPE_CHECKING:
@@ -59,9 +60,12 @@ async def run_service(settings: Settings, *, on_listening: Callable[[int], objec
     """
     call_on_stop_signals(asyncio.current_task().cancel)  # type: ignore[union-attr]  # inside a task
     async with AsyncExitStack() as stack:
-        bus = EventBus()
+        bus = _open_bus(settings)
         store = await open_store(settings, bus=bus)
         stack.push_async_callback(store.close)
+        if isinstance(bus, TracingBus):
+            bus.store = store
+            stack.push_async_callback(bus.flush)
         await _require_key(store, settings)
         socket = stack.enter_context(open_socket(settings.host, settings.port))
         events = EventLog(store, bus)
@@ -74,6 +78,13 @@ async def run_service(settings: Settings, *, on_listening: Callable[[int], objec
         )
         await server.serve([socket])
         log.info("stopping")
+
+
+def _open_bus(settings: Settings) -> EventBus:
+    """Return the event bus, which exports traces if a collector is configured."""
+    if settings.otlp_endpoint is None:
+        return EventBus()
+    return TracingBus(OtlpExporter(settings.otlp_endpoint))
 
 
 async def _require_key(store: Store, settings: Settings) -> None:
