@@ -1,5 +1,5 @@
 /** Build the page into the Python package, with a gzipped copy of each script and style sheet. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
@@ -41,8 +41,23 @@ function precompress(): Plugin {
   };
 }
 
+/** Ship the license of the typeface with it, as the license requires. */
+function licenses(): Plugin {
+  let site = "";
+  return {
+    name: "licenses",
+    apply: "build",
+    configResolved(config) {
+      site = resolve(config.root, config.build.outDir);
+    },
+    closeBundle() {
+      copyFileSync("node_modules/@fontsource-variable/inter/LICENSE", join(site, "inter-license.txt"));
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [onlyWoff2(), react(), precompress()],
+  plugins: [onlyWoff2(), react(), precompress(), licenses()],
   html: { cspNonce: NONCE },
   build: {
     outDir: SITE,

@@ -47,6 +47,7 @@ SUFFIXES = frozenset(
 EXCLUDED = (
     "scripts/check_prose.py",
     "docs/glossary.md",
+    "src/warmfront/api/docs_site",
     "src/warmfront/api/site",
     "__pycache__",
     "node_modules",

@@ -165,7 +165,9 @@ def _svg(tile: Tile, width: float, height: float, parts: list[str]) -> str:
 
 def builtins_table() -> str:
     """Return the table of all builtins, by group and fidelity."""
-    known = sorted(builtins.all_builtins().values(), key=lambda each: (each.group, each.fidelity, each.note))
+    known = sorted(
+        builtins.all_builtins().values(), key=lambda each: (each.group, each.fidelity, each.arch, each.note)
+    )
     counts = {level: sum(each.fidelity is level for each in known) for level in builtins.Fidelity}
     total = ", ".join(f"{count} {level.value}" for level, count in counts.items())
     lines = [
@@ -174,9 +176,11 @@ def builtins_table() -> str:
         "| group | on the CPU | builtins | note |",
         "| --- | --- | --- | --- |",
     ]
-    for (group, level, note), members in groupby(known, lambda each: (each.group, each.fidelity, each.note)):
+    rows = groupby(known, lambda each: (each.group, each.fidelity, each.arch, each.note))
+    for (group, level, arch, note), members in rows:
         names = " ".join(f"`{each.name.removeprefix(builtins.PREFIX)}`" for each in members)
-        lines.append(f"| {group} | {level.value} | {names} | {note.replace('|', ' ')} |")
+        notes = "; ".join(filter(None, (f"{arch} only" if arch else "", note)))
+        lines.append(f"| {group} | {level.value} | {names} | {notes.replace('|', ' ')} |")
     return "\n".join(lines)
 
 

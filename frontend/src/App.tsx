@@ -2,6 +2,8 @@
 import { lazy, Suspense } from "react";
 import { Route, Switch, useLocation } from "wouter";
 import { lazyImport } from "./lib/lazyImport";
+import { lastUser } from "./lib/pageUser";
+import { useSession } from "./lib/session";
 import { ErrorBoundary } from "./components/ErrorBoundary";
 import { NotFound } from "./components/MessagePage";
 import { Shell } from "./components/Shell";
@@ -15,10 +17,27 @@ const Leaderboard = lazy(lazyImport(() => import("./views/leaderboard/Leaderboar
 const Operations = lazy(lazyImport(() => import("./views/operations/Operations")));
 const Operators = lazy(lazyImport(() => import("./views/operators/Operators")));
 const RedTeam = lazy(lazyImport(() => import("./views/red-team/RedTeam")));
+const Account = lazy(lazyImport(() => import("./views/account/Account")));
+const Embed = lazy(lazyImport(() => import("./views/shared/Embed")));
+const Join = lazy(lazyImport(() => import("./views/join/Join")));
+const People = lazy(lazyImport(() => import("./views/people/People")));
+const Shared = lazy(lazyImport(() => import("./views/shared/Shared")));
+const SignIn = lazy(lazyImport(() => import("./views/sign-in/SignIn")));
 const Settings = lazy(lazyImport(() => import("./views/settings/Settings")));
 
 export function App(): React.JSX.Element {
   const [path] = useLocation();
+  const session = useSession();
+  const user = session?.user ?? lastUser(); // drafts and runs belong to a user
+  if (path.startsWith("/embed/")) {
+    return (
+      <ErrorBoundary>
+        <Suspense fallback={<p className="dim">Loading…</p>}>
+          <Embed id={path.slice("/embed/".length)} />
+        </Suspense>
+      </ErrorBoundary>
+    );
+  }
   return (
     <Shell>
       <ErrorBoundary key={path}>
@@ -26,7 +45,7 @@ export function App(): React.JSX.Element {
           <Switch>
             <Route path="/" component={Problems} />
             <Route path="/problems" component={Problems} />
-            <Route path="/problems/:slug">{({ slug }) => <Problem key={slug} slug={slug} />}</Route>
+            <Route path="/problems/:slug">{({ slug }) => <Problem key={`${user} ${slug}`} slug={slug} />}</Route>
             <Route path="/submissions" component={Submissions} />
             <Route path="/submissions/:id">{({ id }) => <Submission key={id} id={id} />}</Route>
             <Route path="/compare/:a/:b">{({ a, b }) => <Compare key={`${a}/${b}`} a={a} b={b} />}</Route>
@@ -35,6 +54,11 @@ export function App(): React.JSX.Element {
             <Route path="/operators" component={Operators} />
             <Route path="/red-team" component={RedTeam} />
             <Route path="/settings" component={Settings} />
+            <Route path="/sign-in" component={SignIn} />
+            <Route path="/join" component={Join} />
+            <Route path="/account" component={Account} />
+            <Route path="/people" component={People} />
+            <Route path="/s/:id">{({ id }) => <Shared key={id} id={id} />}</Route>
             <Route>
               <NotFound />
             </Route>

@@ -52,7 +52,7 @@ class AuditRecord:
     """An action, to be appended to the audit log."""
 
     actor: str  #: the user who acted
-    via: str  #: how: the id of an API key, `local` without one, or `command line`
+    via: str  #: how: the id of an API key, `session`, `local` without both, or `command line`
     action: str  #: an `AuditAction`
     subject: str  #: what was acted on, such as the id of a VM
     before: dict[str, Any] = field(default_factory=dict, hash=False)

@@ -11,13 +11,20 @@
     │   ├── BadRequest              HTTP 422
     │   ├── NoApiKey
     │   ├── NotAuthenticated        HTTP 401
+    │   │   └── SignInFailed        the issuer's answer is not valid, or the sign-in was aborted
     │   ├── NotAllowed              HTTP 403
+    │   │   ├── RoleRequired        the caller's role does not include the one that the action needs
+    │   │   ├── SignInRejected      the person may not sign in
+    │   │   │   ├── NotInvited
+    │   │   │   └── InvitationRejected
+    │   │   └── MadePrivate         a shared result that its owner has made private
     │   ├── NotFound                HTTP 404
     │   │   ├── SubmissionNotFound
     │   │   └── VMNotFound
     │   ├── ReceiptRefused          a receipt differs from what was signed, or contradicts itself
     │   │   └── UnknownSigningKey
     │   ├── Conflict                HTTP 409
+    │   │   └── UserChanged         another user has signed in since the page was opened
     │   ├── RateLimitExceeded       HTTP 429
     │   ├── BudgetExceeded          HTTP 402
     │   ├── DstackMissing           dstack's client is not installed, or is too old
@@ -33,7 +40,11 @@
         ├── ToolchainFailed
         ├── GpuFailed               the GPU of a machine does not work: not the submission's fault
         ├── StoreUnavailable        HTTP 503
+        │   └── StoreLocked         another service has locked the database
+        ├── OnStandby               HTTP 503; another service is active
+        ├── Superseded              HTTP 503; another service has taken over
         ├── ServerUnreachable
+        ├── IssuerUnavailable       HTTP 503: the OpenID Connect issuer cannot be used
         ├── ProviderError
         ├── NoVM
         ├── VMUnreachable
@@ -74,6 +85,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from warmfront.provisioning import FailureKind
+    from warmfront.roles import Role
 
 
 class WarmfrontError(Exception):
@@ -150,10 +162,67 @@ class NotAuthenticated(UsageError):
     code = "NOT_AUTHENTICATED"
 
 
+class SignInFailed(NotAuthenticated):
+    """The sign-in failed."""
+
+    code = "SIGN_IN_FAILED"
+
+
 class NotAllowed(UsageError):
     """The API key does not permit this action."""
 
     code = "NOT_ALLOWED"
+
+
+class RoleRequired(NotAllowed):
+    """The action needs a role that the caller does not have."""
+
+    def __init__(self, needed: Role, role: Role, action: str, *, hint: str = "") -> None:
+        super().__init__(
+            f"{action} requires the role {needed}; your role is {role}.",
+            hint=hint or f"Ask an admin for the role {needed}.",
+        )
+        self.needed = needed  #: for the member `role_needed` of the response
+
+
+class SignInRejected(NotAllowed):
+    """The person may not sign in."""
+
+    code = "SIGN_IN_REJECTED"
+
+
+class NotInvited(SignInRejected):
+    """The person has no account, and an invitation is required."""
+
+    code = "NOT_INVITED"
+
+    def __init__(self, person: str) -> None:
+        super().__init__(
+            f"There is no account for {person[:100]}, and this service requires an invitation.",
+            hint="Ask an admin for an invitation link.",
+        )
+
+
+class InvitationRejected(SignInRejected):
+    """The invitation cannot be used."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(_INVITATION_MESSAGES[reason], hint="Ask the person who sent it for a new one.")
+        self.code = f"INVITATION_{reason.upper()}"
+
+
+_INVITATION_MESSAGES = {
+    "unknown": "The invitation link is not valid: it is incomplete, or from another service.",
+    "used": "The invitation has already been used. Each invitation works once.",
+    "revoked": "The invitation was revoked.",
+    "expired": "The invitation has expired.",
+}
+
+
+class MadePrivate(NotAllowed):
+    """The owner has made it private."""
+
+    code = "MADE_PRIVATE"
 
 
 class NotFound(UsageError):
@@ -192,6 +261,12 @@ class Conflict(UsageError):
     """The action is not possible in the current state."""
 
     code = "CONFLICT"
+
+
+class UserChanged(Conflict):
+    """Another user has signed in."""
+
+    code = "USER_CHANGED"
 
 
 class RateLimitExceeded(UsageError):
@@ -284,10 +359,32 @@ class StoreUnavailable(InfrastructureError):
     code = "STORE_UNAVAILABLE"
 
 
+class StoreLocked(StoreUnavailable):
+    """Another service has locked the database."""
+
+
+class OnStandby(InfrastructureError):
+    """This service is on standby: it can be read from, but another service accepts requests for changes."""
+
+    code = "ON_STANDBY"
+
+
+class Superseded(InfrastructureError):
+    """Another service has taken over; this one no longer decides or writes."""
+
+    code = "SUPERSEDED"
+
+
 class ServerUnreachable(InfrastructureError):
     """No Warmfront service responds at this address."""
 
     code = "SERVER_UNREACHABLE"
+
+
+class IssuerUnavailable(InfrastructureError):
+    """The identity provider cannot be reached, or does not respond as an OpenID Connect issuer."""
+
+    code = "ISSUER_UNAVAILABLE"
 
 
 class ProviderError(InfrastructureError):

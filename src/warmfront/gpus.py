@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _KIB = 1024
 
+#: What stands for the GPU type of a CPU node, a VM without a GPU that judges checks on the CPU runtime.
+CPU_NODE = "CPU"
 #: Compute partition modes: how many devices a card of eight compute dies (XCDs) becomes. Source: "GPU
 #: partitioning" in AMD SMI's documentation and `amdsmi_accelerator_partition_profile_t`.
 _DEVICES_PER_CARD = {"SPX": 1, "DPX": 2, "QPX": 4, "CPX": 8}
@@ -43,8 +45,11 @@ class Gpu:
     peak_flops: Mapping[str, float]
     compute_units: int
     lds_bytes_per_cu: int
+    lds_bandwidth_bytes_per_s: float  #: all compute units together
     #: Dense operations per second of the matrix cores alone, by element type.
     matrix_peak_flops: Mapping[str, float]
+    #: Peak of the last-level cache in front of the memory; None without one, or if no figure is verified.
+    infinity_cache_bandwidth_bytes_per_s: float | None = None
     list_price_usd_per_h: Decimal | None = None  #: published on-demand price; None if unknown
     devices_per_card: int = 1  #: a device costs its card's price divided by this
     card: str = ""  #: for a partition, the name of its card; otherwise empty
@@ -68,9 +73,9 @@ class Gpu:
     def partition(self, compute: str, memory: str) -> Gpu:
         """Return the device that this card becomes in a compute and a memory partition mode.
 
-        Its compute units and memory are the card's, divided by the number of devices. Its bandwidth is that
-        of its memory region: with NPS1 every device can use all of the card's memory, so only the whole
-        bandwidth is a bound.
+        Its compute units and memory are the card's, divided by the number of devices. Its bandwidth and that
+        of its Infinity Cache are those of its memory region: with NPS1 every device can use all of the card's
+        memory, so only the whole bandwidth is a bound.
 
         Args:
             compute: SPX (the whole card), DPX, QPX or CPX.
@@ -89,6 +94,8 @@ class Gpu:
             name=f"{self.name}-{compute}-{memory}",
             memory_bytes=self.memory_bytes // devices,
             bandwidth_bytes_per_s=self.bandwidth_bytes_per_s / regions,
+            infinity_cache_bandwidth_bytes_per_s=self.infinity_cache_bandwidth_bytes_per_s
+            and self.infinity_cache_bandwidth_bytes_per_s / regions,
             list_price_usd_per_h=self.list_price_usd_per_h and self.list_price_usd_per_h / devices,
             devices_per_card=devices,
             card=self.name,
@@ -103,13 +110,15 @@ class Gpu:
             compute_units=compute_units,
             peak_flops={dtype: flops * share for dtype, flops in self.peak_flops.items()},
             matrix_peak_flops={dtype: flops * share for dtype, flops in self.matrix_peak_flops.items()},
+            lds_bandwidth_bytes_per_s=self.lds_bandwidth_bytes_per_s * share,
         )
 
 
 #: Data sheet: peak engine clock 2,100 MHz, no sparsity. Per clock and compute unit: 256 FLOP of float32,
 #: 2,048 of float16 and bfloat16, 4,096 of float8 and int8; the matrix cores also 256 of float64 and 1,024 of
 #: xf32 (TF32 in the data sheet). No int32 peak is published; the vector units issue
-#: int32 no faster than float32, so the floor is still a lower bound. List price: AMD Developer Cloud.
+#: int32 no faster than float32, so the floor is still a lower bound. LDS: 128 bytes per clock and compute
+#: unit (CDNA3 ISA). Infinity Cache: 17.2 TB/s (AMD's CDNA3 white paper). List price: AMD Developer Cloud.
 MI300X = Gpu(
     name="MI300X",
     arch="gfx942",
@@ -134,13 +143,15 @@ MI300X = Gpu(
     },
     compute_units=304,
     lds_bytes_per_cu=64 * _KIB,
+    lds_bandwidth_bytes_per_s=304 * 128 * 2.1e9,
+    infinity_cache_bandwidth_bytes_per_s=17.2e12,
     list_price_usd_per_h=Decimal("1.99"),
     can_be_partitioned=True,
 )
 
-#: Data sheet: the compute units and clock of the MI300X, so the same peaks, with more and faster memory. List
-#: price: the upper end of the $2.00 to $2.25 of one comparison page in 2026, not verified with a provider:
-#: set AMD_MI325X_HOURLY_RATE.
+#: Data sheet: the compute units, clock and caches of the MI300X, so the same peaks, with more and faster
+#: memory. List price: the upper end of the $2.00 to $2.25 of one comparison page in 2026, not verified with a
+#: provider: set AMD_MI325X_HOURLY_RATE.
 MI325X = Gpu(
     name="MI325X",
     arch="gfx942",
@@ -150,6 +161,8 @@ MI325X = Gpu(
     matrix_peak_flops=MI300X.matrix_peak_flops,
     compute_units=304,
     lds_bytes_per_cu=64 * _KIB,
+    lds_bandwidth_bytes_per_s=MI300X.lds_bandwidth_bytes_per_s,
+    infinity_cache_bandwidth_bytes_per_s=17.2e12,
     list_price_usd_per_h=Decimal("2.25"),
     can_be_partitioned=True,
 )
@@ -158,7 +171,8 @@ MI325X = Gpu(
 #: and compute unit, 8,192 FLOP: AMD at ISSCC 2026; at 2,400 MHz that is the published 5.0 PFLOPS. Float16 and
 #: bfloat16 are half of it, int8 is the same, and float32 is 256 FLOP, as on the MI300X. No sparsity. Int32 as
 #: for the MI300X. Matrix cores, from AMD's data sheet: float64 78.6 TFLOPS, float6 and float4 twice float8;
-#: there is no xf32.
+#: there is no xf32. LDS: 256 bytes per clock and compute unit, twice the MI300X's (AMD's CDNA4 white paper).
+#: No figure of its Infinity Cache is verified.
 MI355X = Gpu(
     name="MI355X",
     arch="gfx950",
@@ -184,11 +198,13 @@ MI355X = Gpu(
     },
     compute_units=256,
     lds_bytes_per_cu=160 * _KIB,
+    lds_bandwidth_bytes_per_s=256 * 256 * 2.4e9,
     can_be_partitioned=True,
 )
 
 #: AnandTech, March 2022: peak engine clock 1,700 MHz; float32 is the rate of the matrix cores, int32 as for
-#: the MI300X. The matrix cores have one rate for float16, bfloat16 and int8, and one for float64 and float32.
+#: the MI300X. LDS: 128 bytes per clock and compute unit. The matrix cores have one rate for float16, bfloat16
+#: and int8, and one for float64 and float32.
 MI210 = Gpu(
     name="MI210",
     arch="gfx90a",
@@ -210,6 +226,7 @@ MI210 = Gpu(
     },
     compute_units=104,
     lds_bytes_per_cu=64 * _KIB,
+    lds_bandwidth_bytes_per_s=104 * 128 * 1.7e9,
 )
 
 #: One of the two dies (GCDs) of a card: HIP presents them as two devices with a memory each, and a kernel
@@ -238,6 +255,7 @@ MI250X = Gpu(
     },
     compute_units=110,
     lds_bytes_per_cu=64 * _KIB,
+    lds_bandwidth_bytes_per_s=110 * 128 * 1.7e9,
     devices_per_card=2,
 )
 

@@ -34,6 +34,11 @@ class Secret:
         """Return the token of the listener on this VM, which depends only on the key and the id."""
         return hmac.new(self.__key, vm_id.encode(), hashlib.sha256).hexdigest()
 
+    @property
+    def fingerprint(self) -> str:
+        """A value that differs for another key, and from which neither the key nor a token can be derived."""
+        return self.token_of("fingerprint")[:16]
+
 
 def open_secret(data_dir: Path) -> Secret:
     """Open the secret of this data directory; create it if it does not exist."""

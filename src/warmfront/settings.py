@@ -100,12 +100,32 @@ class Settings:
     host: str = "127.0.0.1"
     #: WARMFRONT_PORT: the port that the service listens on.
     port: int = 3000
+    #: WARMFRONT_PUBLIC_URL: the address at which browsers reach the service; empty: its own, on loopback.
+    public_url: str | None = None
+    #: WARMFRONT_OIDC_ISSUER: `github`, `google` or the address of an OpenID Connect issuer.
+    oidc_issuer: str | None = None
+    #: WARMFRONT_OIDC_CLIENT_ID: the id of this service at the issuer.
+    oidc_client_id: str | None = None
+    #: WARMFRONT_OIDC_CLIENT_SECRET: its secret; empty for a public client.
+    oidc_client_secret: str | None = field(default=None, repr=False)
+    #: WARMFRONT_OIDC_NAME: the name of the issuer on the page.
+    oidc_name: str | None = None
+    #: WARMFRONT_ADMINS: verified e-mail addresses or subjects of people who become admins when they sign in.
+    admins: tuple[str, ...] = ()
+    #: WARMFRONT_SIGN_UP: who becomes a user: `invited`, or everyone, as a `reader` or an `author`.
+    sign_up: str = "invited"
+    #: WARMFRONT_SESSION_DURATION: how long a sign-in lasts.
+    session_s: int = 7 * 86400
     #: WARMFRONT_DATA_DIR: the directory of the database, the secret and signing keys, and the local VMs.
     data_dir: Path = field(default_factory=lambda: default_data_dir())  # noqa: PLW0108 - defined below
     #: WARMFRONT_MIN_FREE_DISK: free space of the data directory below which `/ready` responds with 503.
     min_free_disk_bytes: int = 256 * MIB
     #: WARMFRONT_DATABASE_URL: PostgreSQL instead of SQLite in the data directory.
     database_url: str | None = None
+    #: WARMFRONT_STANDBY: while another service uses the same PostgreSQL database, wait to take over from it.
+    standby: bool = False
+    #: WARMFRONT_LOCK_TIMEOUT: seconds after which a service that no longer uses its database loses its lock.
+    lock_timeout_s: float = 20.0
     #: WARMFRONT_ALERT_WEBHOOK: the address that alerts are posted to, as JSON.
     alert_webhook: str | None = field(default=None, repr=False)
     #: WARMFRONT_ALERT_SLACK_WEBHOOK: a webhook with Slack's format that alerts are posted to.
@@ -221,6 +241,26 @@ class Settings:
     fleet_idle_s: int = 600
     #: AMD_FLEET_DRY_RUN: `warmfront fleet create` stops after the plan.
     fleet_dry_run: bool = False
+    #: AMD_CPU_FLEET_NAME: the fleet of CPU nodes, which judge checks; empty: VMs with a GPU judge them.
+    cpu_fleet_name: str | None = None
+    #: AMD_CPU_FLEET_MAX_NODES: maximum number of CPU nodes; they do not count as VMs with a GPU.
+    cpu_max_nodes: int = 1
+    #: AMD_CPU_BACKEND: dstack's names for the clouds of CPU nodes; empty: AMD_BACKEND.
+    cpu_backend: str | None = None
+    #: AMD_CPU_CORES: the least number of CPUs of a CPU node.
+    cpu_cores: int = 4
+    #: AMD_CPU_MEMORY: the least memory of a CPU node.
+    cpu_memory: str = "8GB"
+    #: AMD_CPU_DISK: the least disk space of a CPU node, which must hold the image.
+    cpu_disk: str = "50GB"
+    #: AMD_CPU_IMAGE: the image of CPU nodes; empty: WARMFRONT_WORKER_IMAGE.
+    cpu_image: str | None = None
+    #: AMD_CPU_SLOTS: how many checks a CPU node judges at once.
+    cpu_slots: int = 1
+    #: AMD_CPU_HOURLY_RATE: dollars per hour of a CPU node.
+    cpu_rate_usd_per_h: Decimal = Decimal("0.10")
+    #: AMD_CPU_IDLE_TIMEOUT: seconds that an idle CPU node is kept.
+    cpu_idle_timeout_s: float = 600.0
     #: AMD_GPU_TYPE: the GPU types that submissions may request and VMs may have, separated by commas.
     gpu_type: str = "MI300X"
     #: AMD_GPU_MEMORY: the GPU's memory, for a fleet with one GPU type.
@@ -270,6 +310,12 @@ class Settings:
         return tuple(name.strip() for name in self.backend.split(","))
 
     @property
+    def all_backends(self) -> tuple[str, ...]:
+        """The clouds that VMs with a GPU or CPU nodes may come from."""
+        cpu_backends = self.of_cpu_fleet().backends if self.has_cpu_nodes else ()
+        return (*self.backends, *(name for name in cpu_backends if name not in self.backends))
+
+    @property
     def regions(self) -> tuple[str, ...]:
         """The regions that VMs may be in; none: all."""
         return tuple(name.strip() for name in self.region.split(",") if name.strip())
@@ -288,6 +334,8 @@ class Settings:
             BadSetting: There is neither a setting nor a list price.
         """
         set_rates = {"MI300X": self.rate_usd_per_h, "MI325X": self.mi325x_rate_usd_per_h}
+        if gpu == gpus.CPU_NODE:
+            return self.cpu_rate_usd_per_h
         known = gpus.by_name(gpu)
         if known is not None and known.card:
             return self.gpu_rate_usd_per_h(known.card) / known.devices_per_card
@@ -306,6 +354,36 @@ class Settings:
         """
         rate = self.gpu_count_rates.get(gpu_count) if gpu == self.default_gpu else None
         return self.gpu_rate_usd_per_h(gpu) * gpu_count if rate is None else rate
+
+    @property
+    def has_cpu_nodes(self) -> bool:
+        """Whether there is a fleet of CPU nodes, which judges checks."""
+        return self.provider == "dstack" and self.cpu_fleet_name is not None
+
+    def idle_timeout_of(self, gpu: str) -> float:
+        """Return how many seconds an idle VM with this GPU type, or an idle CPU node, is kept."""
+        return self.cpu_idle_timeout_s if gpu == gpus.CPU_NODE else self.idle_timeout_s
+
+    @property
+    def is_of_cpu_fleet(self) -> bool:
+        """Whether `of_cpu_fleet` returned these settings."""
+        return self.gpu_type == gpus.CPU_NODE
+
+    def of_cpu_fleet(self) -> Settings:
+        """Return the settings with the fleet of CPU nodes in place of the fleet of VMs with a GPU."""
+        return replace(
+            self,
+            fleet_name=self.cpu_fleet_name or self.fleet_name,
+            fleet_max_nodes=self.cpu_max_nodes,
+            backend=self.cpu_backend or self.backend,
+            region="" if self.cpu_backend else self.region,
+            gpu_type=gpus.CPU_NODE,
+            gpu_counts=(1,),
+            spot_policy="on-demand",
+            minimum_reservation_s=0,
+            worker_image=self.cpu_image or self.worker_image,
+            worker_toolchain="cpu",
+        )
 
     def judge_environ(self) -> dict[str, str]:
         """Return the variables from which `load` restores the settings of a judge, and no others."""
@@ -345,7 +423,49 @@ def load(environ: Mapping[str, str] | None = None, env_file: Path | None = Path(
             f"{', '.join(settings.gpu_types)}.",
             hint="Add it to AMD_GPU_TYPE, or change AMD_DEFAULT_GPU.",
         )
+    _check_cpu_fleet(settings)
+    if settings.standby and not (settings.database_url or "").startswith("postgresql"):
+        raise BadSetting(
+            "WARMFRONT_STANDBY is true; allowed only with PostgreSQL, which the services share.",
+            hint="Set WARMFRONT_DATABASE_URL to a PostgreSQL database, or remove WARMFRONT_STANDBY.",
+        )
+    _check_sign_in(settings)
     return settings
+
+
+def _check_cpu_fleet(settings: Settings) -> None:
+    """Raise `BadSetting` if the fleet of CPU nodes cannot be used with the other settings."""
+    name = settings.cpu_fleet_name
+    if name is not None and name == settings.fleet_name:
+        raise BadSetting(
+            f"AMD_CPU_FLEET_NAME is {name!r}, which is also the value of AMD_FLEET_NAME.",
+            hint="Set it to the name of another fleet, or unset it.",
+        )
+    if settings.has_cpu_nodes and settings.dstack_mode != "pool":
+        raise BadSetting(
+            f"AMD_CPU_FLEET_NAME is {name!r}, but CPU nodes require WARMFRONT_DSTACK_MODE=pool.",
+            hint="Set WARMFRONT_DSTACK_MODE to pool, or unset AMD_CPU_FLEET_NAME.",
+        )
+
+
+def _check_sign_in(settings: Settings) -> None:
+    if settings.oidc_issuer is None:
+        return
+    if settings.oidc_client_id is None:
+        raise BadSetting(
+            "WARMFRONT_OIDC_ISSUER is set, but WARMFRONT_OIDC_CLIENT_ID is not.",
+            hint="Register this service at the issuer, and set the id that it gets.",
+        )
+    if settings.oidc_issuer == "github" and settings.oidc_client_secret is None:
+        raise BadSetting(
+            "WARMFRONT_OIDC_ISSUER is 'github', but WARMFRONT_OIDC_CLIENT_SECRET is not set.",
+            hint="Create a client secret for the OAuth app, and set it.",
+        )
+    if settings.public_url is None and not values.is_loopback(settings.host):
+        raise BadSetting(
+            f"Browsers of other machines sign in on {settings.host}, but WARMFRONT_PUBLIC_URL is not set.",
+            hint="Set it to the https:// address at which they reach the service.",
+        )
 
 
 def with_options(settings: Settings, options: Mapping[str, tuple[str, str | None]]) -> Settings:
@@ -509,6 +629,30 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "provider": ("WARMFRONT_PROVIDER", values.one_of("local", "dstack"), "local or dstack"),
     "host": ("WARMFRONT_HOST", str, "an address of this machine"),
     "port": ("WARMFRONT_PORT", values.port, "a port from 0 to 65535"),
+    "public_url": (
+        "WARMFRONT_PUBLIC_URL",
+        values.secure_url,
+        "an https:// address, or an http:// address of this machine",
+    ),
+    "oidc_issuer": (
+        "WARMFRONT_OIDC_ISSUER",
+        values.issuer,
+        "github, google, or the https:// address of an OpenID Connect issuer",
+    ),
+    "oidc_client_id": ("WARMFRONT_OIDC_CLIENT_ID", str, "the id of a client at the issuer"),
+    "oidc_client_secret": ("WARMFRONT_OIDC_CLIENT_SECRET", str, "the secret of the client"),
+    "oidc_name": ("WARMFRONT_OIDC_NAME", values.matching(r".{1,40}"), "a name of up to 40 characters"),
+    "admins": ("WARMFRONT_ADMINS", values.people, "e-mail addresses or subjects, separated by commas"),
+    "sign_up": (
+        "WARMFRONT_SIGN_UP",
+        values.one_of("invited", "reader", "author"),
+        "invited, reader or author",
+    ),
+    "session_s": (
+        "WARMFRONT_SESSION_DURATION",
+        values.duration(60, 90 * 86400),
+        "a duration from 1m to 90d, such as 7d",
+    ),
     "data_dir": ("WARMFRONT_DATA_DIR", values.directory, "a directory"),
     "min_free_disk_bytes": ("WARMFRONT_MIN_FREE_DISK", values.size, _SIZE),
     "database_url": (
@@ -516,6 +660,8 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         values.url("postgresql", "sqlite"),
         "an address such as postgresql://user@host/name or sqlite:////path/to/file.db",
     ),
+    "standby": ("WARMFRONT_STANDBY", values.boolean, "true or false"),
+    "lock_timeout_s": ("WARMFRONT_LOCK_TIMEOUT", values.lock_timeout, "a number of seconds from 4 to 3600"),
     "alert_webhook": (
         "WARMFRONT_ALERT_WEBHOOK",
         values.url("http", "https"),
@@ -633,6 +779,32 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
         "a duration from 0s to 1d, such as 90s, 10m or 2h",
     ),
     "fleet_dry_run": ("AMD_FLEET_DRY_RUN", values.boolean, "true or false"),
+    "cpu_fleet_name": (
+        "AMD_CPU_FLEET_NAME",
+        values.matching(r"[a-z][a-z0-9-]{1,40}"),
+        "2 to 41 lower-case letters, digits and -, starting with a letter",
+    ),
+    "cpu_max_nodes": (
+        "AMD_CPU_FLEET_MAX_NODES",
+        values.nodes,
+        f"a whole number from 1 to {values.MAX_NODES}",
+    ),
+    "cpu_backend": (
+        "AMD_CPU_BACKEND",
+        values.matching(r"[a-z][a-z0-9-]{1,30}( *, *[a-z][a-z0-9-]{1,30})*"),
+        "dstack backends such as digitalocean or amddevcloud,digitalocean",
+    ),
+    "cpu_cores": ("AMD_CPU_CORES", values.count, "a whole number from 1"),
+    "cpu_memory": ("AMD_CPU_MEMORY", values.matching(r"[1-9]\d{0,3}GB"), "a memory size in GB, such as 8GB"),
+    "cpu_disk": ("AMD_CPU_DISK", values.matching(r"[1-9]\d{0,4}GB"), "a disk size in GB, such as 50GB"),
+    "cpu_image": (
+        "AMD_CPU_IMAGE",
+        values.image,
+        "an image with a digest, name:tag@sha256:..., or with a tag that is not latest",
+    ),
+    "cpu_slots": ("AMD_CPU_SLOTS", values.count, "a whole number from 1"),
+    "cpu_rate_usd_per_h": ("AMD_CPU_HOURLY_RATE", values.dollars, _DOLLARS),
+    "cpu_idle_timeout_s": ("AMD_CPU_IDLE_TIMEOUT", values.positive, _SECONDS),
     "gpu_type": (
         "AMD_GPU_TYPE",
         values.matching(r"[A-Za-z0-9_-]+( *, *[A-Za-z0-9_-]+)*"),

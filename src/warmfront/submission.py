@@ -78,6 +78,7 @@ class Submission:
     simulated: bool = False
     cost_usd: Decimal | None = None
     team: str | None = None  #: the team whose daily cap applies to it
+    daily_budget_usd: Decimal | None = None  #: the owner's own daily budget, if they have one
     expected_usd: Decimal = Decimal(0)  #: its expected cost beyond the ledger's, until it is DONE
     pays_boot: bool = False  #: whether its quote included the boot of a VM, for which it is charged
     avg_runtime_ms: float | None = None

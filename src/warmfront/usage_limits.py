@@ -137,14 +137,25 @@ class DailyCaps:
     user_limit_usd: Decimal | None
     team_limit_usd: Decimal | None
     total_limit_usd: Decimal | None
+    own_limit_usd: Decimal | None = None  #: the user's own budget, which replaces the one of the settings
 
     @classmethod
-    def for_user(cls, settings: Settings, user: str, team: str | None) -> DailyCaps | None:
-        """Return the operator's caps for a user; None if there are none."""
+    def for_user(
+        cls, settings: Settings, user: str, team: str | None, *, own_limit_usd: Decimal | None = None
+    ) -> DailyCaps | None:
+        """Return the caps for a user; None if there are none.
+
+        Args:
+            settings: has the operator's caps.
+            user: the user.
+            team: the team whose cap applies.
+            own_limit_usd: the user's own daily budget, set by an admin or an invitation.
+        """
         caps = cls(
             user=user,
             team=team,
-            user_limit_usd=settings.daily_budget_usd,
+            own_limit_usd=own_limit_usd,
+            user_limit_usd=settings.daily_budget_usd if own_limit_usd is None else own_limit_usd,
             team_limit_usd=settings.team_daily_budget_usd if team is not None else None,
             total_limit_usd=settings.total_daily_budget_usd,
         )

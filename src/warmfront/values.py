@@ -5,10 +5,12 @@ Each raises `ValueError` for invalid text. The caller knows the name of the sett
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +21,9 @@ MAX_NODES = 1000
 MAX_GPUS = 64
 #: The maximum rate of interruptions of a spot VM; above it, no work would ever finish on one.
 MAX_INTERRUPTIONS_PER_H = 60
+#: The limits of a lock timeout: longer than a busy machine can delay a query, and useful on the same day.
+MIN_LOCK_TIMEOUT_S = 4
+MAX_LOCK_TIMEOUT_S = 3600
 #: The maximum value of an hour of waiting in dollars; more is probably a typing error.
 MAX_WAIT_VALUE = 10_000
 
@@ -54,6 +59,14 @@ def positive(text: str) -> float:
     """Parse a finite number above 0."""
     value = float(text)
     if not 0 < value < float("inf"):
+        raise ValueError(text)
+    return value
+
+
+def lock_timeout(text: str) -> float:
+    """Parse the seconds of a lock timeout: longer than a busy machine can delay a query."""
+    value = positive(text)
+    if not MIN_LOCK_TIMEOUT_S <= value <= MAX_LOCK_TIMEOUT_S:
         raise ValueError(text)
     return value
 
@@ -213,3 +226,35 @@ def url(*schemes: str) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def secure_url(text: str) -> str:
+    """Parse an https:// address, or an http:// address of this machine, without a slash at the end."""
+    address = url("https", "http")(text).rstrip("/")
+    parts = urlsplit(address)
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+        raise ValueError(text)
+    if parts.query or parts.fragment or parts.username or not parts.hostname:
+        raise ValueError(text)
+    return address
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address is reachable only from this machine."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def issuer(text: str) -> str:
+    """Parse the name of a preset, `github` or `google`, or the address of an OpenID Connect issuer."""
+    return text if text in {"github", "google"} else secure_url(text)
+
+
+def people(text: str) -> tuple[str, ...]:
+    """Parse e-mail addresses or subjects that are separated by commas; addresses become lower case."""
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not names or any(len(name) > 320 or not name.isprintable() for name in names):
+        raise ValueError(text)
+    return tuple(name.lower() if "@" in name else name for name in names)

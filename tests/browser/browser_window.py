@@ -69,8 +69,10 @@ class Window:
         self.page.goto(path)
         expect(self.page.locator("h1").first).to_be_visible()
         expect(self.page.get_by_text("Loading…")).to_have_count(0)
-        # The editor, formulas and their fonts load last.
-        expect(self.page.locator(".editor-placeholder, .tex-block > span:empty")).to_have_count(0)
+        # The editor, charts, formulas and their fonts load last.
+        expect(
+            self.page.locator(".editor-placeholder, .chart-placeholder, .tex-block > span:empty")
+        ).to_have_count(0)
         self.page.evaluate("document.fonts.ready.then(() => true)")
         return self.page
 

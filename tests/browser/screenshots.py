@@ -1,4 +1,4 @@
-"""Take screenshots of every view, light and dark, phone, laptop and large screen.
+"""Take screenshots of every view and of the documentation, light and dark, 390, 1440 and 2560 pixels wide.
 
 Usage: python -m tests.browser.screenshots FOLDER
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, get_args
 
 from playwright.sync_api import expect
 
-from tests.browser.browser_window import DESKTOP, PHONE, Theme, Window, chromium, show_assembly, xray_editor
+from tests.browser.browser_window import PHONE, Theme, Window, chromium, show_assembly, xray_editor
 from tests.browser.populated_service import MATMUL, PopulatedService, populated_service
 from tests.browser.problem_page import VERDICT_MS
 from tests.support.services import EXAMPLE
@@ -31,11 +31,20 @@ _LINES_ARE_NUMBERED = """() => {
 }"""
 
 SIZES: dict[str, ViewportSize] = {
-    "desktop": DESKTOP,
-    "phone": PHONE,
+    "390": PHONE,
     "1440": {"width": 1440, "height": 900},
     "2560": {"width": 2560, "height": 1300},
 }
+
+DOCUMENTATION = (
+    "",
+    "quickstart/",
+    "settings/",
+    "glossary/",
+    "cdna3/",
+    "reference/http-api/",
+    "reference/commands/",
+)
 
 
 def take(populated: PopulatedService, browser: Browser, folder: Path, theme: Theme, size: str) -> None:
@@ -58,6 +67,24 @@ def take(populated: PopulatedService, browser: Browser, folder: Path, theme: The
     page.get_by_role("button", name=re.compile("^Diff of")).last.click()
     expect(page.get_by_role("region", name="Source diff")).to_be_visible()
     page.screenshot(path=folder / f"problem-history-{theme}-{size}.png", full_page=True)
+    window.close()
+
+
+def take_documentation(url: str, browser: Browser, folder: Path, theme: Theme, size: str) -> None:
+    """Take a screenshot of one page of the documentation of each kind, and of its search."""
+    window = Window(browser, url, theme=theme, viewport=SIZES[size])
+    page = window.page
+    for name in DOCUMENTATION:
+        page.goto(f"/docs/{name}")
+        expect(page.locator("[data-md-component=content] h1")).to_be_visible()
+        page.evaluate("document.fonts.ready.then(() => true)")
+        page.screenshot(
+            path=folder / f"docs-{name.strip('/').replace('/', '-') or 'home'}-{theme}-{size}.png"
+        )
+    page.keyboard.press("f")
+    page.keyboard.type("occupancy")
+    expect(page.locator(".md-search-result__item").first).to_be_visible()
+    page.screenshot(path=folder / f"docs-search-{theme}-{size}.png")
     window.close()
 
 
@@ -96,6 +123,7 @@ def main() -> None:
         populated.service.judged(code=MATMUL, problem="matmul", endpoint="benchmark")
         for theme, size in product(get_args(Theme), SIZES):
             take(populated, browser, folder, theme, size)
+            take_documentation(populated.service.url, browser, folder, theme, size)
     print(f"{len(list(folder.glob('*.png')))} screenshots in {folder}")
 
 

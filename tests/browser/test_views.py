@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import functools
 import json
 import re
+import threading
 import urllib.request
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,6 +48,12 @@ def test_a_submission_shows_its_results(window: Window, populated: PopulatedServ
     expect(rows.nth(1)).to_contain_text("3 of 31 windows were disturbed and left out")
     expect(page.get_by_role("img", name=re.compile("14 samples from .* median"))).to_have_count(3)
     expect(page.get_by_role("img", name=re.compile("Roofline of MI300X: peak 163 TFLOP"))).to_be_visible()
+    roofline = page.get_by_role("region", name="Roofline")
+    expect(roofline).to_contain_text(
+        re.compile(r"You are at 82% of the floor: .*memory bandwidth, 5\.30 TB/s.*geometric mean of 3 cases")
+    )
+    for roof in ("Infinity Cache 17.2 TB/s", "LDS 81.7 TB/s", "Matrix fp16, bf16 1307 TFLOP/s"):
+        expect(roofline.get_by_role("button", name=roof)).to_be_visible()
 
 
 def test_a_submission_can_be_exported(window: Window, populated: PopulatedService) -> None:
@@ -113,14 +122,53 @@ def test_a_receipt_can_be_downloaded(window: Window, populated: PopulatedService
     expect(page.get_by_role("region", name="Receipt")).to_contain_text(receipt.key.id)
 
 
-def test_a_submission_can_be_shared(window: Window, populated: PopulatedService) -> None:
-    """The copied link leads to the submission, without the selected tab."""
+def test_a_submission_can_be_shared(window: Window, populated: PopulatedService, tmp_path: Path) -> None:
+    """The copied link leads to a view for others, which works until the submission is private again."""
     window.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = window.open(f"/submissions/{populated.accepted}?tab=events")
+    page.get_by_role("button", name="Share", exact=True).click()
+    page.get_by_label("Visible to").select_option("Everyone with the link")
     page.get_by_role("button", name="Copy link").click()
     expect(page.get_by_role("button", name="Link copied")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied == f"{populated.service.url}/submissions/{populated.accepted}"
+    assert copied.startswith(f"{populated.service.url}/s/shr_")
+    _check_frames(window, populated, copied.rpartition("/")[2], tmp_path)
+    page.get_by_label("Visible to").select_option("Only me")
+    expect(page.get_by_role("button", name="Link copied")).to_have_count(0)
+
+
+def _check_frames(window: Window, populated: PopulatedService, share: str, folder: Path) -> None:
+    """Another site can show the embedded view, and nothing else of the page, in a frame."""
+    frames = "".join(
+        f'<iframe src="{populated.service.url}{path}" width="900" height="600"></iframe>'
+        for path in (f"/embed/{share}", f"/s/{share}", "/embed/shr_nothing")
+    )
+    folder.joinpath("index.html").write_text(frames)
+    handler = functools.partial(_SilentHandler, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as site:
+        threading.Thread(target=site.serve_forever, daemon=True).start()
+        blog = window.context.new_page()
+        blog.goto(f"http://127.0.0.1:{site.server_port}/index.html")
+        _check_framed_views(blog)
+        blog.close()
+        site.shutdown()
+
+
+class _SilentHandler(SimpleHTTPRequestHandler):
+    """Serves files and prints nothing."""
+
+    def log_message(self, *_: object) -> None:
+        """Print nothing."""
+
+
+def _check_framed_views(blog: Page) -> None:
+    embedded, refused, missing = (blog.frame_locator("iframe").nth(number) for number in range(3))
+    expect(embedded.get_by_role("heading", name="leaky-relu")).to_be_visible()
+    embedded.get_by_role("tab", name="Source").click()
+    expect(embedded.get_by_text("leaky_relu").first).to_be_visible()
+    expect(embedded.get_by_role("navigation")).to_have_count(0)
+    expect(missing.get_by_role("alert")).to_contain_text("There is no shared result")
+    expect(refused.get_by_role("heading")).to_have_count(0)
 
 
 def test_a_submission_shows_its_event_log(window: Window, populated: PopulatedService) -> None:

@@ -17,12 +17,12 @@ from warmfront.events import Xray
 from warmfront.hip.xray import XrayReport
 from warmfront.orchestrator.event_log import EventBus, EventLog
 from warmfront.orchestrator.orchestrator import VMOrchestrator
+from warmfront.roles import Role
 from warmfront.service.billing_reconciliation import BillingReconciler
 from warmfront.settings import Settings
 from warmfront.simulate.virtual_time import VirtualClock, run_virtual
 from warmfront.store import account_queries
 from warmfront.store.memory_database import MemoryDatabase
-from warmfront.store.records import Role
 from warmfront.store.store import Store
 from warmfront.testing.fake_listeners import FakeListeners
 from warmfront.testing.fake_provider import FakeProvider
@@ -177,7 +177,9 @@ class ApiHarness:
         self.database = MemoryDatabase()
         self.bus = EventBus()
         self.store: Any = Store(self.database, self.bus)
-        self.provider: Any = FakeProvider(clock=self.clock)
+        self.provider: Any = FakeProvider(
+            clock=self.clock, max_cpu_nodes=settings.cpu_max_nodes if settings.has_cpu_nodes else 0
+        )
         self.listeners = FakeListeners(self.provider, clock=self.clock)
         numbers = itertools.count(1)
         self.log = EventLog(self.store, self.bus)
@@ -209,12 +211,12 @@ class ApiHarness:
         )
         self.client = Client(create_app(self.service))
 
-    def key(self, user: str, role: Role = Role.USER) -> str:
+    def key(self, user: str, role: Role = Role.AUTHOR) -> str:
         """Create an API key and return its secret."""
         _, secret = self.database.run(account_queries.create_key, user, role, self.clock.now())
         return secret
 
-    def user(self, name: str, role: Role = Role.USER) -> Client:
+    def user(self, name: str, role: Role = Role.AUTHOR) -> Client:
         """Return a client with a new key of this user."""
         return self.client.with_key(self.key(name, role))
 

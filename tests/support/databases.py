@@ -88,6 +88,14 @@ class PostgresServer:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
             connection.execute(statement.encode())
 
+    def end_sessions(self, pattern: str) -> None:
+        """End the sessions whose application name matches a pattern of LIKE."""
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            statement = (
+                b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE %s"
+            )
+            connection.execute(statement, [pattern])
+
     def own(self, path: Path) -> None:
         """Make the server's user the owner of a file or directory."""
         if os.geteuid() == 0:  # otherwise the server runs as this user

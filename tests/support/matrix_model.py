@@ -25,6 +25,8 @@ _SUMS: dict[str, np.dtype[Any]] = {
     "f64": np.dtype(np.float64),
     "i32": np.dtype(np.int32),
 }
+#: Numbers that every type represents, so that sums are exact in any order.
+_SMALL = np.array([0, 1, 2, 3, 4, -1, -2, -3, -4], dtype=np.float64)
 _STORED = {"f32": 4, "xf32": 4, "f64": 8, "f16": 2, "bf16": 2, "i8": 1, "fp8": 1, "bf8": 1}
 
 
@@ -42,6 +44,28 @@ def decode(kind: str, raw: NDArray[np.uint8]) -> NDArray[np.float64]:
     if kind == "i8":
         return raw.view(np.int8).astype(np.float64)
     return np.array([_decode_8_bits(kind, int(code)) for code in raw])
+
+
+def encode(kind: str, values: NDArray[np.float64]) -> bytes:
+    """Return the stored form of small integers."""
+    if kind in {"f32", "xf32"}:
+        return values.astype(np.float32).tobytes()
+    if kind == "f64":
+        return values.tobytes()
+    if kind == "f16":
+        return values.astype(np.float16).tobytes()
+    if kind == "bf16":
+        return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16).tobytes()
+    if kind == "i8":
+        return values.astype(np.int8).tobytes()
+    codes = np.arange(256, dtype=np.uint8)
+    by_value = dict(zip(decode(kind, codes), codes, strict=True))
+    return bytes(int(by_value[value + 0.0]) for value in values)
+
+
+def encode_small(kind: str, rng: np.random.Generator, count: int) -> bytes:
+    """Return the stored form of random small integers."""
+    return encode(kind, rng.choice(_SMALL, count))
 
 
 def _decode_8_bits(kind: str, code: int) -> float:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from tests.support import issuer
 from warmfront.sandbox.cgroup import find_hierarchy
 from warmfront.settings import default_cache_dir
 
@@ -79,6 +80,10 @@ def _no_dstack() -> str | None:
     return _no_program("ssh", "openssh-client")
 
 
+def _no_issuer() -> str | None:
+    return None if issuer.is_installed() else "not installed (scripts/page issuer)"
+
+
 def _no_sandbox() -> str | None:
     if reason := _no_program("bwrap", "bubblewrap"):
         return reason
@@ -113,6 +118,7 @@ NEEDS = {
     "browser": Need(
         "a browser", functools.partial(_no_program, "chromium", "chromium"), folders=("tests/browser",)
     ),
+    "issuer": Need("an OpenID Connect issuer", _no_issuer, frozenset({"issuer"})),
     "dstack": Need("a dstack server", _no_dstack, folders=("tests/dstack",)),
     "rocm": Need("real HIP compilers", _no_rocm, only_slow=True),
     "rocm_headers": Need("real HIP headers", _no_rocm_headers),

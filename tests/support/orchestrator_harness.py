@@ -35,6 +35,7 @@ class OrchestratorHarness:
         database: MemoryDatabase | None = None,
         slots: int = 1,
         sizes: tuple[int, ...] = (1,),
+        cpu_nodes: int = 0,
         **settings: Any,
     ) -> None:
         self.clock = VirtualClock(asyncio.get_running_loop())
@@ -42,7 +43,7 @@ class OrchestratorHarness:
         self.bus = EventBus()
         self.store = Store(self.database, self.bus)
         self.log = EventLog(self.store, self.bus)
-        self.provider = FakeProvider(clock=self.clock, slots=slots, gpu_counts=sizes)
+        self.provider = FakeProvider(clock=self.clock, slots=slots, gpu_counts=sizes, max_cpu_nodes=cpu_nodes)
         self.listeners = FakeListeners(self.provider, clock=self.clock)
         self.settings = Settings(**settings)
         self._ids = itertools.count(1)

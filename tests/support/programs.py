@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from warmfront.hip import cpu
+from warmfront.hip.builtins import GFX942
 from warmfront.hip.headers import copy_headers
 from warmfront.hip.source.rewrite import rewrite
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 PROGRAMS = Path(__file__).parents[1] / "corpus" / "programs"
 
@@ -28,35 +29,37 @@ class Programs:
         self._objects = self._build_runtime()
         self._built: dict[str, Path] = {}
 
-    def build(self, name: str) -> Path:
+    def build(self, name: str, arch: str = GFX942) -> Path:
         """Return the executable of `tests/corpus/programs/NAME.hip`."""
         if name not in self._built:
-            self._built[name] = self._link(name)
+            self._built[name] = self._link(name, arch)
         return self._built[name]
 
-    def run(self, name: str, *args: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, name: str, *args: str, arch: str = GFX942, env: Mapping[str, str] = cpu.RUN_ENV
+    ) -> subprocess.CompletedProcess[str]:
         """Run a program. The timeout of a minute is only for a program that hangs."""
         return subprocess.run(
-            [self.build(name), *args],
+            [self.build(name, arch), *args],
             capture_output=True,
             text=True,
             check=False,
             timeout=60,
-            env=cpu.RUN_ENV,
+            env=dict(env),
         )
 
-    def fault(self, name: str, *args: str) -> dict[str, Any]:
+    def fault(self, name: str, *args: str, arch: str = GFX942) -> dict[str, Any]:
         """Run a program that must fault, and return its fault report with the exit code."""
-        result = self.run(name, *args)
+        result = self.run(name, *args, arch=arch)
         lines = result.stderr.splitlines()
         assert lines, f"no fault was reported; exit code {result.returncode}, output {result.stdout!r}"
         return {**json.loads(lines[-1]), "exit_code": result.returncode}
 
     def compile(
-        self, text: str, *, flags: Sequence[str] = (), output: str = "/dev/null"
+        self, text: str, *, flags: Sequence[str] = (), output: str = "/dev/null", arch: str = GFX942
     ) -> subprocess.CompletedProcess[str]:
         """Compile HIP source to an object file."""
-        translation = rewrite(text)
+        translation = rewrite(text, arch)
         return subprocess.run(
             [*self._compiler(), *flags, "-x", "c++", "-c", "-", "-o", output],
             input=f"{translation.includes}#line 1\n{translation.text}",
@@ -65,10 +68,10 @@ class Programs:
             check=False,
         )
 
-    def _link(self, name: str) -> Path:
+    def _link(self, name: str, arch: str) -> Path:
         built = self._folder / name
         text = f'#line 1 "{name}.hip"\n' + (PROGRAMS / f"{name}.hip").read_text()
-        compiled = self.compile(text, flags=cpu.WHOLE_FLAGS, output=f"{built}.o")
+        compiled = self.compile(text, flags=cpu.WHOLE_FLAGS, output=f"{built}.o", arch=arch)
         assert compiled.returncode == 0, compiled.stderr
         subprocess.run(
             ["g++", "-rdynamic", f"{built}.o", *self._objects, "-pthread", "-o", built], check=True

@@ -93,6 +93,13 @@ class Service:
         self._process.wait()
         self._process = None
 
+    def wait(self) -> int:
+        """Wait until the service has ended by itself, and return its exit code."""
+        assert self._process is not None
+        code = self._process.wait(timeout=PROMPT_S)
+        self._process = None
+        return code
+
     def stop(self) -> int:
         """End the service as Ctrl-C does, and return its exit code."""
         if self._process is None:
@@ -156,12 +163,19 @@ class Service:
 def serving(data_dir: Path, **environment: str) -> Iterator[Service]:
     """Run a service, and check afterwards that no process is left."""
     service = Service(data_dir, **environment)
+    with running(service):
+        yield service
+
+
+@contextlib.contextmanager
+def running(service: Service) -> Iterator[None]:
+    """Start a service and stop it afterwards, and check that no process is left."""
     try:
         service.start()
-        yield service
+        yield
     finally:
         service.stop()
-        left = listeners_of(data_dir)
+        left = listeners_of(service.data_dir)
         for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)

@@ -49,6 +49,13 @@ def test_every_gpu_has_the_figures_that_the_xray_and_the_judge_use(gpu: gpus.Gpu
     assert gpu.lds_bytes_per_cu == COMPUTE_UNITS[gpu.arch].lds_bytes
 
 
+@pytest.mark.parametrize("gpu", gpus.CATALOGUE, ids=lambda gpu: gpu.name)
+def test_nearer_memories_are_faster(gpu: gpus.Gpu) -> None:
+    """The roofs are in order: memory, Infinity Cache if the GPU has one, LDS."""
+    cache = gpu.infinity_cache_bandwidth_bytes_per_s or gpu.bandwidth_bytes_per_s
+    assert gpu.bandwidth_bytes_per_s <= cache < gpu.lds_bandwidth_bytes_per_s
+
+
 def test_the_floor_is_set_by_memory_or_by_arithmetic() -> None:
     """The floor is the longer of the time for the arithmetic and the time for the memory traffic."""
     assert gpus.MI300X.floor_ms(0, 5_300_000_000, Dtype.FLOAT32) == pytest.approx(1.0)
@@ -77,6 +84,8 @@ def test_a_partition_is_a_gpu_type_of_its_own() -> None:
     partition = gpus.get("MI300X-CPX-NPS4")
     assert (partition.name, partition.card, partition.compute_units) == ("MI300X-CPX-NPS4", "MI300X", 38)
     assert partition.memory_bytes == 24 * 10**9
+    assert partition.infinity_cache_bandwidth_bytes_per_s == 17.2e12 / 4
+    assert partition.lds_bandwidth_bytes_per_s == pytest.approx(gpus.MI300X.lds_bandwidth_bytes_per_s / 8)
     assert partition.list_price_usd_per_h == Decimal("1.99") / 8
     assert partition.floor_ms(163_400_000_000 // 8, 0, Dtype.FLOAT32) == pytest.approx(1.0)
     assert partition.floor_ms(0, 5_300_000_000 // 4, Dtype.FLOAT32) == pytest.approx(1.0)

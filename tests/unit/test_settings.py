@@ -192,6 +192,31 @@ def test_the_default_gpu_must_be_one_of_the_gpu_types() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"AMD_CPU_FLEET_NAME": "fleet-1", "AMD_FLEET_NAME": "fleet-1"},
+            "AMD_CPU_FLEET_NAME is 'fleet-1', which is also the value of AMD_FLEET_NAME.",
+        ),
+        (
+            {
+                "AMD_CPU_FLEET_NAME": "cpu-nodes",
+                "WARMFRONT_PROVIDER": "dstack",
+                "WARMFRONT_DSTACK_MODE": "direct",
+            },
+            "AMD_CPU_FLEET_NAME is 'cpu-nodes', but CPU nodes require WARMFRONT_DSTACK_MODE=pool.",
+        ),
+    ],
+)
+def test_a_fleet_of_cpu_nodes_must_fit_the_other_settings(given: dict[str, str], message: str) -> None:
+    """It is not the fleet of the other VMs, and direct mode does not have one."""
+    with pytest.raises(BadSetting) as caught:
+        settings.load(given, env_file=None)
+    assert caught.value.message == message
+    assert caught.value.hint
+
+
 def test_a_partition_costs_its_part_of_the_card() -> None:
     """The rate of a partition follows from the operator's rate of the card."""
     configured = settings.load({"AMD_MI300X_HOURLY_RATE": "2.00"}, env_file=None)

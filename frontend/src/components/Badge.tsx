@@ -1,4 +1,4 @@
-/** A coloured label for a verdict or a state. */
+/** Coloured labels: a verdict, a state or a difficulty has the same colour in every view. */
 import { statusText } from "../lib/format";
 
 const TONES: Record<string, string> = {
@@ -23,8 +23,15 @@ const TONES: Record<string, string> = {
   IN_QUEUE: "info",
   QUEUED: "info",
   ASSIGNED: "info",
+  CANCELLED: "",
 };
+
+const DIFFICULTIES: Record<string, string> = { easy: "good", medium: "warn", hard: "bad" };
 
 export function Badge({ status }: { status: string }): React.JSX.Element {
   return <span className={`badge ${TONES[status] ?? ""}`}>{statusText(status)}</span>;
+}
+
+export function DifficultyBadge({ difficulty }: { difficulty: string }): React.JSX.Element {
+  return <span className={`badge ${DIFFICULTIES[difficulty] ?? ""}`}>{statusText(difficulty)}</span>;
 }

@@ -1,10 +1,15 @@
-/** The dialog that asks for an API key. */
+/** The dialog that asks for a sign-in or an API key. */
 import { useEffect, useRef, useState } from "react";
 import { currentKey, dismissKeyPrompt, setKey } from "../lib/api";
 import { useConnection } from "../lib/hooks";
+import { pageUser } from "../lib/pageUser";
+import { useSession, usesSignIn } from "../lib/session";
+import { SignInButton } from "./SignInButton";
 
-export function KeyDialog(): React.JSX.Element {
+export function KeyDialog(): React.JSX.Element | null {
   const { keyPrompt } = useConnection();
+  const session = useSession();
+  const [wantsKey, setWantsKey] = useState(false);
   const [value, setValue] = useState("");
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -16,6 +21,26 @@ export function KeyDialog(): React.JSX.Element {
     setKey(value.trim());
     location.reload(); // every view fetches its data again; drafts are kept
   };
+  if (usesSignIn(session) && pageUser() !== null) return null; // the banner of the shell, which does not interrupt typing
+  if (usesSignIn(session) && !wantsKey) {
+    return (
+      <dialog ref={dialog} aria-labelledby="key-title" onClose={dismissKeyPrompt}>
+        <div className="stack">
+          <h2 id="key-title">Sign in</h2>
+          <p>This service requires an account or an API key.</p>
+          <SignInButton />
+          <div className="row">
+            <button type="button" className="button" onClick={() => setWantsKey(true)}>
+              Use an API key
+            </button>
+            <button type="button" className="button" onClick={() => dialog.current?.close()}>
+              Not now
+            </button>
+          </div>
+        </div>
+      </dialog>
+    );
+  }
   return (
     <dialog ref={dialog} aria-labelledby="key-title" onClose={dismissKeyPrompt}>
       <form className="stack" onSubmit={save}>

@@ -3,8 +3,12 @@ import { useEffect, useRef, useState, type ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { ready } from "../lib/api";
 import { useConnection } from "../lib/hooks";
+import { pageUser } from "../lib/pageUser";
+import { useSession, usesSignIn } from "../lib/session";
 import { currentTheme, setTheme, type Theme } from "../lib/theme";
+import { AccountMenu } from "./AccountMenu";
 import { KeyDialog } from "./KeyDialog";
+import { SignInButton } from "./SignInButton";
 import icon from "../icon.svg";
 
 const NAVIGATION = [
@@ -40,10 +44,14 @@ export function Shell({ children }: { children: ReactNode }): React.JSX.Element 
               {name}
             </Link>
           ))}
+          <a href="/docs/">Docs</a>
         </nav>
+        <AccountMenu />
         <ThemeButton />
       </header>
       <ConnectionBanner />
+      <UserChangedBanner />
+      <SessionEndedBanner />
       <main id="main" className="shell-main" ref={main} tabIndex={-1}>
         {children}
       </main>
@@ -87,6 +95,36 @@ function ConnectionBanner(): React.JSX.Element | null {
       </span>
       <button className="button" onClick={() => void ready().catch(() => undefined)}>
         Retry now
+      </button>
+    </div>
+  );
+}
+
+/** Shown when the session ends on an open page. It is not a dialog: the author may be typing. */
+function SessionEndedBanner(): React.JSX.Element | null {
+  const { keyPrompt } = useConnection();
+  const session = useSession();
+  const user = pageUser();
+  if (keyPrompt === null || user === null || !usesSignIn(session)) return null;
+  return (
+    <div className="banner" role="alert">
+      <span className="grow">
+        Your session has ended. Your code is saved in this browser. Sign in as {user} to continue.
+      </span>
+      <SignInButton />
+    </div>
+  );
+}
+
+/** Shown when someone else signs in in another tab: this page does not act for them. */
+function UserChangedBanner(): React.JSX.Element | null {
+  const { userChanged } = useConnection();
+  if (userChanged === null) return null;
+  return (
+    <div className="banner" role="alert">
+      <span className="grow">{userChanged} has signed in in another tab. Your code is saved for you in this browser.</span>
+      <button className="button" onClick={() => location.reload()}>
+        Continue as the new user
       </button>
     </div>
   );

@@ -1,23 +1,39 @@
 /** HTTP client of the page: typed requests, error responses as exceptions, the API key, and the state of the connection. */
+import { pageUser } from "./pageUser";
 import { read, write } from "./storage";
 import type {
+  ApiKeyCreatedResponse,
+  ApiKeyListResponse,
+  ClaimResponse,
   CostsResponse,
   Endpoint,
   GpuListResponse,
+  InvitationCreatedResponse,
+  InvitationListResponse,
+  InvitationPreviewResponse,
+  InvitationRequest,
   LeaderboardResponse,
   OperationsResponse,
   PaceForecastListResponse,
   ProblemDetailResponse,
   ProblemDetails,
   ProblemListResponse,
+  ProfileResponse,
   ProvisioningResponse,
   QuoteResponse,
   ReadinessResponse,
+  ShareListResponse,
+  ShareResponse,
+  SharedResponse,
   SourceResponse,
   SubmissionCreatedResponse,
   SubmissionDetailResponse,
   SubmissionPageResponse,
   SubmitRequest,
+  UserListResponse,
+  UserRequest,
+  UserResponse,
+  Visibility,
   WhatIfResponse,
 } from "./generated";
 
@@ -52,11 +68,13 @@ export interface Connection {
   keyPrompt: string | null;
   /** This browser's clock minus the service's, in ms. Times are shown by the service's clock. */
   skewMs: number;
+  /** The user who is signed in now, if that is not the one who opened this page. */
+  userChanged: string | null;
 }
 
 /** True after "Not now": later 401 responses do not open the key dialog again. */
 let promptDismissed = false;
-let connection: Connection = { unreachable: false, keyPrompt: null, skewMs: 0 };
+let connection: Connection = { unreachable: false, keyPrompt: null, skewMs: 0, userChanged: null };
 const watchers = new Set<() => void>();
 
 export function currentConnection(): Connection {
@@ -70,8 +88,8 @@ export function watchConnection(watcher: () => void): () => void {
 
 export function updateConnection(change: Partial<Connection>): void {
   const next = { ...connection, ...change };
-  const { unreachable, keyPrompt, skewMs } = connection;
-  if (next.unreachable === unreachable && next.keyPrompt === keyPrompt && next.skewMs === skewMs) return;
+  const names = Object.keys(next) as (keyof Connection)[];
+  if (names.every((name) => next[name] === connection[name])) return;
   connection = next;
   watchers.forEach((watcher) => watcher());
 }
@@ -99,7 +117,12 @@ export function setKey(key: string | null): void {
 
 function withKey(headers: Record<string, string> = {}): Record<string, string> {
   const key = currentKey();
-  return key === null ? headers : { ...headers, Authorization: `Bearer ${key}` };
+  const user = pageUser();
+  return {
+    ...headers,
+    ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
+    ...(user === null ? {} : { "X-Warmfront-User": user }),
+  };
 }
 
 /** Send a request. Throws ApiError or ServiceUnreachable, and updates the connection state. */
@@ -118,6 +141,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   if (response.ok) return response;
   const body = await readErrorBody(response);
   if (response.status === 401 && !promptDismissed) promptForKey(body.detail);
+  if (body.code === "USER_CHANGED") updateConnection({ userChanged: "Another user" });
   throw new ApiError(body);
 }
 
@@ -146,6 +170,7 @@ async function readErrorBody(response: Response): Promise<ProblemDetails> {
       detail: `The server returned ${response.status} ${response.statusText}.`,
       hint: "Try again in a moment.",
       field: null,
+      role_needed: null,
     };
   }
 }
@@ -207,3 +232,23 @@ export const costs = (): Promise<CostsResponse> => get("/costs");
 export const whatIf = (): Promise<WhatIfResponse> => get("/what-if", {}, AbortSignal.timeout(SIMULATION_TIMEOUT_MS));
 export const paceForecasts = (): Promise<PaceForecastListResponse> =>
   get("/forecast", {}, AbortSignal.timeout(SIMULATION_TIMEOUT_MS));
+
+export const profile = (): Promise<ProfileResponse> => get("/account");
+export const claimLocalHistory = (): Promise<ClaimResponse> => post("/account/claim-local-history", {});
+export const ownKeys = (): Promise<ApiKeyListResponse> => get("/account/keys");
+export const createKey = (): Promise<ApiKeyCreatedResponse> => post("/account/keys", {});
+export const revokeKey = (id: string): Promise<ApiKeyListResponse> => post(`/account/keys/${segment(id)}/revoke`, {});
+export const users = (): Promise<UserListResponse> => get("/users");
+export const changeUser = (name: string, body: UserRequest): Promise<UserResponse> => post(`/users/${segment(name)}`, body);
+export const invitations = (): Promise<InvitationListResponse> => get("/invitations");
+export const createInvitation = (body: InvitationRequest): Promise<InvitationCreatedResponse> => post("/invitations", body);
+export const previewInvitation = (secret: string): Promise<InvitationPreviewResponse> => post("/invitations/preview", { secret });
+export const revokeInvitation = (id: string): Promise<InvitationListResponse> => post(`/invitations/${segment(id)}/revoke`, {});
+
+export const shared = (id: string): Promise<SharedResponse> => get(`/shared/${segment(id)}`);
+export const shareOf = (id: string): Promise<ShareResponse> => get(`/submissions/${segment(id)}/share`);
+export const shareSubmission = (id: string, visibility: Visibility): Promise<ShareResponse> =>
+  post(`/submissions/${segment(id)}/share`, { visibility });
+export const ownShares = (): Promise<ShareListResponse> => get("/shares");
+export const changeShare = (id: string, visibility: Visibility): Promise<ShareResponse> =>
+  post(`/shares/${segment(id)}`, { visibility });

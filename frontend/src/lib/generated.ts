@@ -46,6 +46,13 @@ export interface ActiveAlertResponse {
   since: string;
 }
 
+/** The submissions of one day (UTC). */
+export interface ActivityDay {
+  day: string;
+  submissions: number;
+  accepted: number;
+}
+
 /** The result of a test message on one channel. */
 export interface AlertDeliveryResponse {
   channel: string;
@@ -75,6 +82,38 @@ export interface AlertsResponse {
   /** `webhook`, `slack`, `email`; their addresses are not shown. */
   channels: string[];
   active: ActiveAlertResponse[];
+}
+
+/** A new key with its secret, which is shown once. */
+export interface ApiKeyCreatedResponse {
+  id: string;
+  user: string;
+  role: Role;
+  team: string | null;
+  created_at: string;
+  revoked_at: string | null;
+  secret: string;
+}
+
+/** The keys of the caller, oldest first. */
+export interface ApiKeyListResponse {
+  items: ApiKeyResponse[];
+}
+
+/** A new API key of the caller. */
+export interface ApiKeyRequest {
+  /** At most the caller's own role, which is the default. */
+  role?: Role | null;
+}
+
+/** An API key without its secret. */
+export interface ApiKeyResponse {
+  id: string;
+  user: string;
+  role: Role;
+  team: string | null;
+  created_at: string;
+  revoked_at: string | null;
 }
 
 /** The tolerance that an output exceeded. */
@@ -115,7 +154,7 @@ export interface AuditEntryResponse {
   time: string;
   /** The user who acted. */
   actor: string;
-  /** The id of the API key; `local` without one, or `command line`. */
+  /** The id of the API key; `session`, `local` or `command line` without one. */
   via: string;
   /** Stable; programs may match on it. */
   action: string;
@@ -277,6 +316,12 @@ export interface CheckingEvent {
   compile_s: number;
 }
 
+/** The result of claiming the history of `local`. */
+export interface ClaimResponse {
+  /** How many submissions changed their owner. */
+  claimed: number;
+}
+
 /** The reason for which the source does not compile. */
 export interface CompileFailureResponse {
   code: string;
@@ -314,10 +359,26 @@ export interface CostsResponse {
   by_meter: MeterCost[];
   by_day: DailyCost[];
   today: TodaysBudget;
+  /** What CPU nodes save; null if there were none. */
+  cpu_nodes: CpuNodeCosts | null;
   /** The latest reconciliation; null before the first. */
   audit: BillingReconciliationResponse | null;
   /** Based on full days in the ledger; null with fewer than three. */
   forecast: ForecastResponse | null;
+}
+
+/** What CPU nodes cost, and what the same time on VMs with a GPU would have cost. */
+export interface CpuNodeCosts {
+  /** How long CPU nodes were billed: booting, judging and idle. */
+  seconds: number;
+  /** According to the ledger. */
+  cost_usd: number;
+  /** The default GPU type, which the comparison uses. */
+  gpu_type: string;
+  /** `seconds` at today's hourly rate of a VM with that GPU type. */
+  gpu_usd: number;
+  /** `gpu_usd` minus `cost_usd`. */
+  saved_usd: number;
 }
 
 /** The user of a new API key. */
@@ -524,8 +585,14 @@ export interface GpuResponse {
   arch: string;
   memory_bytes: number;
   bandwidth_bytes_per_s: number;
+  /** Null without an Infinity Cache, or if no figure is verified. */
+  infinity_cache_bandwidth_bytes_per_s: number | null;
+  /** Of all compute units together. */
+  lds_bandwidth_bytes_per_s: number;
   /** FLOP/s, by dtype. */
   peak_flops: Partial<Record<Dtype, number>>;
+  /** FLOP/s of the matrix cores, by element type. */
+  matrix_peak_flops: Record<string, number>;
   compute_units: number;
   rate_usd_per_h: number | null;
   /** Whether submissions may request it. */
@@ -536,6 +603,8 @@ export interface GpuResponse {
 /** The process is alive. */
 export interface HealthResponse {
   status: "ok";
+  /** `standby`: another service on the same database is active; this one can be read from, and takes over when the other one ends. */
+  state: "active" | "standby";
   /** The release of Warmfront. */
   version: string;
 }
@@ -572,6 +641,74 @@ export interface IntakeResponse {
   by: string;
   /** Since when; null if it was never paused. */
   since: string | null;
+}
+
+/** A new invitation with its link, which is shown once. */
+export interface InvitationCreatedResponse {
+  id: string;
+  role: Role;
+  team: string | null;
+  manages_team: boolean;
+  daily_budget_usd: number | null;
+  note: string;
+  created_by: string;
+  created_at: string;
+  expires_at: string;
+  state: "open" | "used" | "revoked" | "expired";
+  used_by: string | null;
+  used_at: string | null;
+  /** The secret is in the fragment, which browsers do not send to servers. */
+  link: string;
+}
+
+/** Every invitation, newest first. */
+export interface InvitationListResponse {
+  items: InvitationResponse[];
+}
+
+/** What an invitation gives to the person who accepts it. */
+export interface InvitationPreviewResponse {
+  role: Role;
+  team: string | null;
+  daily_budget_usd: number | null;
+  invited_by: string;
+  expires_at: string;
+  sign_in_name: string | null;
+}
+
+/** A new invitation. */
+export interface InvitationRequest {
+  role?: Role;
+  team?: string | null;
+  /** Whether the person may set assignments for the team and see its results. */
+  manages_team?: boolean;
+  /** Replaces WARMFRONT_DAILY_BUDGET. */
+  daily_budget_usd?: number | null;
+  /** For the list of invitations. */
+  note?: string;
+  /** Seconds until it expires. */
+  valid_for_s?: number;
+}
+
+/** An invitation without its secret. */
+export interface InvitationResponse {
+  id: string;
+  role: Role;
+  team: string | null;
+  manages_team: boolean;
+  daily_budget_usd: number | null;
+  note: string;
+  created_by: string;
+  created_at: string;
+  expires_at: string;
+  state: "open" | "used" | "revoked" | "expired";
+  used_by: string | null;
+  used_at: string | null;
+}
+
+/** The secret of an invitation link. */
+export interface InvitationSecretRequest {
+  secret: string;
 }
 
 /** Latencies of all submissions, and by how they got a VM. */
@@ -936,6 +1073,8 @@ export interface ProblemDetails {
   hint: string;
   /** The request field or parameter at fault. */
   field?: string | null;
+  /** The role that a rejected action needs. */
+  role_needed?: Role | null;
 }
 
 /** Every problem of the service. */
@@ -960,6 +1099,19 @@ export interface ProblemResponse {
   best_times: BestTime[];
   /** Whether the caller has an accepted submission. */
   solved: boolean;
+}
+
+/** What a user has done: solved problems with ranks, and activity. */
+export interface ProfileResponse {
+  user: string;
+  display_name: string;
+  submissions: number;
+  accepted: number;
+  solved: SolvedProblem[];
+  /** Days with submissions in the last 53 weeks. */
+  activity: ActivityDay[];
+  /** Submissions of `local` that the caller, an admin, can claim; 0 for others. */
+  local_history: number;
 }
 
 /** A VM is being provisioned for the submission. */
@@ -997,6 +1149,20 @@ export interface ProvisioningProblemResponse {
 export interface ProvisioningResponse {
   now: string;
   problems: ProvisioningProblemResponse[];
+}
+
+/** A public result, as listed. */
+export interface PublicShare {
+  id: string;
+  kind: SharedKind;
+  user: string;
+  problem: string | null;
+  created_at: string;
+}
+
+/** Public results, newest first. */
+export interface PublicShareListResponse {
+  items: PublicShare[];
 }
 
 /** A queued submission. Users see only `position` and `since` for submissions that are not theirs. */
@@ -1095,7 +1261,7 @@ export interface ReceiptCase {
   timed: boolean;
 }
 
-export type Role = "user" | "operator";
+export type Role = "reader" | "author" | "operator" | "admin";
 
 /** The minimum time of the problem's largest case on the GPU. */
 export interface RooflineResponse {
@@ -1110,6 +1276,80 @@ export interface RooflineResponse {
   floor_ms: number;
   /** Dense FLOP per second of the GPU's matrix cores, by element type. */
   matrix_peaks: Record<string, number>;
+}
+
+/** Who is signed in, and how to sign in. */
+export interface SessionResponse {
+  /** Null if no one is signed in. */
+  user: string | null;
+  display_name: string;
+  email: string | null;
+  role: Role | null;
+  team: string | null;
+  manages_team: boolean;
+  /** `local` is the only user of a service on loopback without keys and sign-in. */
+  authentication: "local" | "key" | "session" | null;
+  /** When the session ends; null without a session. */
+  expires_at: string | null;
+  /** Where people sign in, such as `GitHub`; null if sign-in is not set up. */
+  sign_in_name: string | null;
+}
+
+/** Shared results, newest first. */
+export interface ShareListResponse {
+  items: ShareResponse[];
+}
+
+/** A link to a submission or an X-ray. */
+export interface ShareResponse {
+  /** Null for a submission that was never shared. */
+  id: string | null;
+  kind: SharedKind;
+  visibility: Visibility;
+  submission_id: string | null;
+  problem: string | null;
+  /** The page for others; null without an id. */
+  link: string | null;
+  /** A read-only view for an iframe; null without an id. */
+  embed_link: string | null;
+  created_at: string | null;
+}
+
+export type SharedKind = "submission" | "xray";
+
+/** A shared submission or X-ray, as others see it: without costs and VMs. */
+export interface SharedResponse {
+  id: string;
+  kind: SharedKind;
+  visibility: Visibility;
+  user: string;
+  /** Whether the caller is its owner. */
+  own: boolean;
+  problem: string | null;
+  created_at: string;
+  source: string;
+  file_name: string;
+  /** Null for an X-ray. */
+  submission: SubmissionDetailResponse | null;
+  /** Results of a submission; empty for an X-ray. */
+  events: SubmissionEvent[];
+  /** The report of an X-ray; null for a submission. */
+  xray: XrayReportResponse | null;
+  /** The GPU architecture of an X-ray. */
+  arch: string | null;
+}
+
+/** The start of a sign-in. */
+export interface SignInRequest {
+  /** The path of the page to open afterwards. */
+  return_to?: string;
+  /** The secret of an invitation. */
+  invitation?: string | null;
+}
+
+/** Where the browser continues the sign-in. */
+export interface SignInResponse {
+  url: string;
 }
 
 /** Every signing key of the service, oldest first. */
@@ -1129,6 +1369,19 @@ export interface SigningKeyResponse {
   created_at: string | null;
   /** When another key replaced it; its receipts remain valid. Null while it signs. */
   retired_at: string | null;
+}
+
+/** A problem that the user has solved. */
+export interface SolvedProblem {
+  problem: string;
+  solved_at: string | null;
+  best_runtime_ms: number | null;
+  gpu_type: string | null;
+  simulated: boolean;
+  /** On the leaderboard of this GPU; null without a time. */
+  rank: number | null;
+  /** How many users are on that leaderboard. */
+  of: number;
 }
 
 /** The submitted source. */
@@ -1250,7 +1503,7 @@ export interface SubmitRequest {
   /** HIP source, at most 262,144 bytes of UTF-8. */
   solution_code: string;
   problem: string;
-  /** The problem's Python source. Requires an operator's key. */
+  /** The problem's Python source. Requires the role operator. */
   problem_def?: string | null;
   /** The service's default GPU if omitted. */
   gpu_type?: string | null;
@@ -1352,6 +1605,34 @@ export interface UserCost {
   cost_usd: number;
 }
 
+/** Every user, by name. */
+export interface UserListResponse {
+  items: UserResponse[];
+}
+
+/** What an admin decides about a user; all fields are replaced. */
+export interface UserRequest {
+  role: Role;
+  team?: string | null;
+  manages_team?: boolean;
+  daily_budget_usd?: number | null;
+  disabled?: boolean;
+}
+
+/** A user who has signed in. */
+export interface UserResponse {
+  name: string;
+  display_name: string;
+  email: string | null;
+  role: Role;
+  team: string | null;
+  manages_team: boolean;
+  daily_budget_usd: number | null;
+  created_at: string;
+  last_sign_in_at: string;
+  disabled: boolean;
+}
+
 /** A VM that was provisioned for the submission, or ran it, cannot be used; it waits for another. */
 export interface VMFailedEvent {
   /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
@@ -1399,6 +1680,13 @@ export interface VMUsage {
 }
 
 export type Verdict = "XRAY" | "CHECKED" | "BENCHMARKED" | "ACCEPTED" | "COMPILE_ERROR" | "WRONG_ANSWER" | "RUNTIME_ERROR" | "TIME_LIMIT_EXCEEDED" | "MEMORY_LIMIT_EXCEEDED" | "CANCELLED" | "RATE_LIMIT_EXCEEDED" | "BUDGET_EXCEEDED" | "ERROR";
+
+export type Visibility = "private" | "unlisted" | "public";
+
+/** Who may open a submission or an X-ray: `private`, `unlisted` (everyone with the link) or `public`. */
+export interface VisibilityRequest {
+  visibility: Visibility;
+}
 
 /** The possible actions on a VM, with what each saves or costs. */
 export interface VmActionsResponse {
@@ -1742,4 +2030,15 @@ export interface XrayRequest {
   arch?: string;
   /** Add each kernel's assembly, by source line. */
   isa?: boolean;
+}
+
+/** A kernel whose X-ray is made, stored and shared. */
+export interface XrayShareRequest {
+  solution_code: string;
+  problem?: string | null;
+  dtype?: Dtype | null;
+  arch?: string;
+  /** Add each kernel's assembly, by source line. */
+  isa?: boolean;
+  visibility?: Visibility;
 }

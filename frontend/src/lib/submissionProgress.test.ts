@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { applyEvents, estimateProvisioning, initialProgress, isVerdict } from "./submissionProgress";
+import { applyEvents, estimateProvisioning, gpuText, hasSimulatedCosts, initialProgress, isVerdict } from "./submissionProgress";
 import type { SubmissionEvent } from "./generated";
 
 const AT = Date.parse("2026-01-31T12:00:00.000Z");
@@ -97,5 +97,15 @@ describe("estimateProvisioning", () => {
   it("does not go back if the browser's clock is behind the service's", () => {
     if (current === null) throw new Error("nothing is being provisioned");
     expect(estimateProvisioning(current, current.atMs - 5000).elapsedS).toBe(30);
+  });
+});
+
+describe("the VM", () => {
+  it("has simulated results and real costs if it is a CPU node", () => {
+    const node = { gpu: "CPU", simulated: true };
+    expect([gpuText(node), hasSimulatedCosts(node)]).toEqual(["CPU node, simulated on the CPU", false]);
+    const local = { gpu: "MI300X", simulated: true };
+    expect([gpuText(local), hasSimulatedCosts(local)]).toEqual(["MI300X, simulated on the CPU", true]);
+    expect(gpuText({ gpu: "MI300X", simulated: false })).toBe("MI300X");
   });
 });

@@ -181,6 +181,20 @@ function nextProvisioning(previous: Provisioning | null, event: Event<"PROVISION
   };
 }
 
+/** The GPU type of a CPU node, a VM without a GPU that judges checks. */
+const CPU_NODE = "CPU";
+
+/** What a VM runs kernels on. */
+export function gpuText({ gpu, simulated }: Pick<Vm, "gpu" | "simulated">): string {
+  const name = gpu === CPU_NODE ? "CPU node" : gpu;
+  return simulated ? `${name}, simulated on the CPU` : name;
+}
+
+/** Whether the dollars of a VM are simulated. The results of a CPU node are simulated, but its costs are real. */
+export function hasSimulatedCosts({ gpu, simulated }: Pick<Vm, "gpu" | "simulated">): boolean {
+  return simulated && gpu !== CPU_NODE;
+}
+
 function vmOf(event: Event<"VM_READY">): Vm {
   const { vm_id: id, vm_state, gpu, simulated, attempt } = event;
   return { id, cold: vm_state === "COLD_START", gpu, simulated, attempt };

@@ -8,10 +8,11 @@ from fastapi import FastAPI
 from fastapi.responses import Response
 
 import warmfront
-from warmfront.api import auth, error_responses, openapi, prometheus, serialization, web_page
+from warmfront.api import auth, documentation, error_responses, openapi, prometheus, serialization, web_page
 from warmfront.api.middleware import AccessLogMiddleware, BodyLimitMiddleware, VersionMiddleware
 from warmfront.api.open_streams import OpenStreams
 from warmfront.api.routes import (
+    account,
     alerts,
     audit,
     catalogue,
@@ -21,9 +22,12 @@ from warmfront.api.routes import (
     managed_keys,
     operations,
     operator_controls,
+    people,
     provisioning,
     quotes,
     receipts,
+    session,
+    shares,
     submissions,
     vms,
 )
@@ -68,9 +72,14 @@ def create_app(service: ServiceContext) -> FastAPI:
         alerts,
         audit,
         health,
+        session,
+        account,
+        people,
+        shares,
     ):
         app.include_router(module.router, prefix=serialization.ROOT)
     app.include_router(health.router, include_in_schema=False)
+    app.include_router(session.callback_router)
     app.add_api_route(
         "/metrics",
         costs.prometheus_metrics,
@@ -81,7 +90,8 @@ def create_app(service: ServiceContext) -> FastAPI:
     error_responses.install(app)
     openapi.install(app)
     app.add_middleware(auth.AuthMiddleware, service=service)
-    app.add_middleware(web_page.WebPageMiddleware)
+    app.add_middleware(web_page.WebPageMiddleware, service=service)
+    app.add_middleware(documentation.DocumentationMiddleware)
     app.add_middleware(BodyLimitMiddleware)
     app.add_middleware(VersionMiddleware)
     app.add_middleware(AccessLogMiddleware)  # added last, so it is the outermost

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from warmfront.value_class import dataclass
+from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from warmfront.service.alert_monitor import AlertMonitor
     from warmfront.service.billing_reconciliation import BillingReconciler
     from warmfront.settings import Settings
+    from warmfront.sign_in.provider import IdentityProvider
     from warmfront.store.records import StoredEvent
     from warmfront.store.store import Store
     from warmfront.submission import NewSubmission, Submission
@@ -67,7 +69,7 @@ class Orchestrator(Protocol):
     async def run_xray(self, user: str, make_xray: Callable[[], Awaitable[T]]) -> T:
         """Make an X-ray without a submission when it is this user's turn. It can be cancelled."""
 
-    def quote(self, gpu: str, owner: str) -> Quote:
+    def quote(self, gpu: str, owner: str, endpoint: str = Endpoint.SUBMIT) -> Quote:
         """Return the expected wait and cost of a submission that this owner sends now."""
 
     def pool(self) -> list[VMInstance]:
@@ -130,9 +132,12 @@ class ServiceContext:
     xray: XrayFunction  #: for `POST /api/amd/xray`
     billing_reconciler: BillingReconciler | None = None
     alerts: AlertMonitor | None = None  #: None for a service that watches no alert rules
+    identity_provider: IdentityProvider | None = None  #: None for a service without sign-in
     signing_keys: Keyring | None = None  #: None for a service without receipts
     #: Raises `InfrastructureError` if the data directory cannot be written, or is almost full.
     check_storage: Callable[[], Awaitable[object]] = _assume_storage
+    #: A service on standby can be read from; what changes something raises `OnStandby`.
+    state: Literal["active", "standby"] = "active"
 
     @property
     def current_settings(self) -> Settings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from fastapi import Depends, Request
 
@@ -10,7 +10,10 @@ from warmfront.api.auth import Caller
 from warmfront.api.context import ServiceContext
 from warmfront.api.open_streams import OpenStreams
 from warmfront.api.validation import ProblemCatalogue
-from warmfront.errors import NotAllowed
+from warmfront.roles import Role
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 
 # Coroutines although they do not await: FastAPI runs plain functions in a thread pool on every request.
@@ -28,12 +31,8 @@ async def _caller(request: Request) -> Caller:
     return caller
 
 
-async def require_operator(request: Request) -> Caller:
-    """Return the caller if they are an operator; else raise `NotAllowed`."""
-    caller = await _caller(request)
-    if not caller.is_operator:
-        raise NotAllowed("This action requires an operator's key.")
-    return caller
+async def _optional_caller(request: Request) -> Caller | None:
+    return cast("Caller | None", request.scope.get("warmfront.caller"))
 
 
 async def _streams(request: Request) -> OpenStreams:
@@ -48,6 +47,26 @@ ProblemsDep = Annotated[ProblemCatalogue, Depends(_problems)]
 
 #: The authenticated user.
 CallerDep = Annotated[Caller, Depends(_caller)]
+
+#: The authenticated user; None on the few paths that are open to everyone.
+OptionalCallerDep = Annotated[Caller | None, Depends(_optional_caller)]
+
+
+def require_role(needed: Role, action: str) -> Callable[[Caller], Awaitable[Caller]]:
+    """Return a dependency that gives the caller, or responds with 403 and the name of the role needed.
+
+    Example:
+        >>> Drainer = Annotated[Caller, Depends(require_role(Role.OPERATOR, "Draining a VM"))]
+    """
+
+    async def authorized(caller: CallerDep) -> Caller:
+        caller.require(needed, action)
+        return caller
+
+    return authorized
+
+
+require_operator = require_role(Role.OPERATOR, "This action")
 
 #: The authenticated user, who must be an operator.
 OperatorDep = Annotated[Caller, Depends(require_operator)]

@@ -145,6 +145,7 @@ def error_response(error: errors.WarmfrontError) -> Response:
         hint=api_hint(error),
         field=getattr(error, "field", None),
         headers=headers,
+        **({"role_needed": error.needed} if isinstance(error, errors.RoleRequired) else {}),
     )
 
 

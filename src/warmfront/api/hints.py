@@ -16,6 +16,8 @@ _HINTS: Mapping[type[errors.WarmfrontError], str] = {
     errors.UnknownProblem: "GET /api/amd/problems lists the problems.",
     errors.SubmissionNotFound: "GET /api/amd/submissions lists your submissions.",
     errors.VMNotFound: "GET /api/amd/vms lists the recent VMs.",
+    errors.OnStandby: "Send the request to the active service, or retry: this one takes over when it ends.",
+    errors.Superseded: "Send the request to the active service.",
     errors.NotAuthenticated: "Send an API key in the header `Authorization: Bearer wf_...`.",
 }
 

@@ -1,4 +1,4 @@
-"""The open event streams: limit their number per user, and end those whose key was revoked.
+"""The open event streams: limit their number per user, and end those whose key or session has ended.
 
 `warmfront keys revoke` writes to the database from another process, so one periodic query for all streams
 finds revocations. There are no queries while no stream is open.
@@ -93,10 +93,18 @@ class OpenStreams:
                 logger.exception("cannot query revoked keys; retrying in %g s", REVOCATION_CHECK_S)
 
     async def _end_revoked(self) -> None:
-        active = await self._service.store.active_key_ids()
-        # The local user has no key, and exists only if no key was ever created.
-        local_is_valid = not active and not await self._service.store.has_any_key()
+        store = self._service.store
+        keys = await store.active_key_ids()
+        sessions = await store.accounts.active_session_ids(self._service.clock.now())
+        # The local user has neither, and exists only if no key was ever created.
+        local_is_valid = not keys and not await store.has_any_key()
         for stream in list(self._open):
-            key_id = stream.caller.key_id
-            if not (local_is_valid if key_id is None else key_id in active):
+            caller = stream.caller
+            if caller.key_id is not None:
+                is_valid = caller.key_id in keys
+            elif caller.session_id is not None:
+                is_valid = caller.session_id in sessions
+            else:
+                is_valid = local_is_valid
+            if not is_valid:
                 stream.revoked.set()

@@ -62,7 +62,7 @@ _EXAMPLES = {
     400: ("BAD_REQUEST", "The request body is not JSON: Expecting value at character 0."),
     401: ("NOT_AUTHENTICATED", "This request requires an API key."),
     402: ("BUDGET_EXCEEDED", "ada has spent $2.0131 of the daily budget of $2.00."),
-    403: ("NOT_ALLOWED", "problem_def requires an operator's key."),
+    403: ("NOT_ALLOWED", "problem_def requires the role operator; your role is author."),
     404: ("NOT_FOUND", "There is no submission 'sub_x'."),
     409: ("CONFLICT", "The submission already has a verdict: ACCEPTED."),
     413: ("BODY_TOO_LARGE", "The request body is larger than 524,288 bytes."),

@@ -33,6 +33,25 @@ def exposition(service: ServiceContext, totals: Totals) -> bytes:
     return generate_latest(registry)
 
 
+def standby_exposition() -> bytes:
+    """Return the metrics of a service on standby as text: the active one has all others."""
+    registry = CollectorRegistry()
+    registry.register(_StandbyCollector())
+    return generate_latest(registry)
+
+
+def _active(value: int) -> Metric:
+    return GaugeMetricFamily("warmfront_active", "1 for the active service, 0 on standby.", value=value)
+
+
+class _StandbyCollector:
+    """A collector of the only metric of a service on standby."""
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metric with its help text."""
+        yield _active(0)
+
+
 class _OperatorCollector:
     """A collector of the metrics that dashboards and alerts of operators need."""
 
@@ -86,6 +105,7 @@ class _Collector:
 
     def collect(self) -> Iterator[Metric]:
         """Yield every metric with its help text."""
+        yield _active(1)
         yield from self._budget()
         yield from self._activity()
 

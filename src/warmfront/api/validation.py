@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from warmfront import gpus
 from warmfront.api.error_responses import InvalidField, InvalidText, quote_value
-from warmfront.errors import BadSourceFile, NotAllowed
+from warmfront.errors import BadSourceFile
 from warmfront.judge_request import decode_source
 from warmfront.problems.spec import Dtype
+from warmfront.roles import Role
 from warmfront.submission import NewSubmission
 
 if TYPE_CHECKING:
@@ -55,10 +56,9 @@ def validate_submission(
     idempotency_key: str | None,
 ) -> NewSubmission:
     """Return the submission that a request describes; raise a `UsageError` if it is invalid."""
-    if request.problem_def is not None and not caller.is_operator:
-        raise NotAllowed(
-            "problem_def requires an operator's key, because the service runs it as Python.",
-            hint="Omit problem_def and name a problem of GET /api/amd/problems.",
+    if request.problem_def is not None:  # the service runs it as Python
+        caller.require(
+            Role.OPERATOR, "problem_def", hint="Omit it, and name a problem of GET /api/amd/problems."
         )
     problem, dtype = _validate_problem(problems, request)
     return NewSubmission(

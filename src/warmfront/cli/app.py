@@ -434,7 +434,7 @@ app.command()(operator_commands.alerts)
 def create_key(
     *,
     user: Annotated[str, typer.Option(help="The user that the key belongs to.")],
-    role: Annotated[str, typer.Option(help="user or operator.")] = "user",
+    role: Annotated[str, typer.Option(help="reader, author, operator or admin.")] = "author",
     team: Annotated[str | None, typer.Option(help="The team whose daily budget the user shares.")] = None,
     as_json: JsonOption = False,
 ) -> None:

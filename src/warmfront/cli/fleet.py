@@ -43,6 +43,7 @@ _FOREIGN = "foreign:"
 class CreateOptions:
     """The options of `create`. Each takes precedence over its environment variable."""
 
+    cpu: bool
     name: str | None
     nodes: str | None
     idle_duration: str | None
@@ -56,7 +57,7 @@ class CreateOptions:
     def apply(self, settings: Settings) -> Settings:
         """Return the settings with these options applied."""
         return configured.with_options(
-            settings,
+            configuration.require_cpu_fleet(settings) if self.cpu else settings,
             {
                 "fleet_name": ("--name", self.name),
                 "fleet_max_nodes": ("--nodes", self.nodes),
@@ -90,8 +91,8 @@ def create(options: CreateOptions) -> int:
     return _with_client(work, with_options=options.apply, as_json=options.as_json)
 
 
-def verify(name: str | None, *, as_json: bool) -> int:
-    """Check whether the fleet matches the settings and a VM is available."""
+def verify(name: str | None, *, cpu: bool = False, as_json: bool) -> int:
+    """Check whether the fleet, or with `cpu` that of CPU nodes, matches the settings and has a VM."""
 
     async def work(client: DstackClient, settings: Settings) -> int:
         fleet, plan = await fleet_setup.verify(client, settings)
@@ -111,13 +112,12 @@ def verify(name: str | None, *, as_json: bool) -> int:
         if not fleet.instances:
             print(NO_VMS)
         elif fleet.is_full:
-            print(
-                "It is full: another VM can start when one of these ends. AMD_FLEET_MAX_NODES sets the limit."
-            )
+            variable = "AMD_CPU_FLEET_MAX_NODES" if cpu else "AMD_FLEET_MAX_NODES"
+            print(f"It is full: another VM can start when one of these ends. {variable} sets the limit.")
         print("\n  - ".join(["Only a running VM will show:", *unknown]))
         return 0
 
-    return _with_client(work, with_options=_named(name), as_json=as_json)
+    return _with_client(work, with_options=_named(name, cpu=cpu), as_json=as_json)
 
 
 def show_all(*, as_json: bool) -> int:
@@ -242,8 +242,12 @@ def _with_client(
         return report(error, as_json=as_json)
 
 
-def _named(name: str | None) -> Callable[[Settings], Settings]:
-    return lambda settings: configured.with_options(settings, {"fleet_name": ("NAME", name)})
+def _named(name: str | None, *, cpu: bool = False) -> Callable[[Settings], Settings]:
+    def apply(settings: Settings) -> Settings:
+        settings = configuration.require_cpu_fleet(settings) if cpu else settings
+        return configured.with_options(settings, {"fleet_name": ("NAME", name)})
+
+    return apply
 
 
 async def _our_owner_id(settings: Settings) -> str | None:

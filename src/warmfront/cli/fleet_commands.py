@@ -15,9 +15,15 @@ NameArgument = Annotated[
 ]
 
 
+CpuOption = Annotated[
+    bool, typer.Option("--cpu", help="The fleet of CPU nodes, AMD_CPU_FLEET_NAME, with its settings.")
+]
+
+
 @fleet_app.command()
 def create(
     *,
+    cpu: CpuOption = False,
     name: Annotated[str | None, typer.Option(help="Name of the fleet; AMD_FLEET_NAME.")] = None,
     nodes: Annotated[str | None, typer.Option(help="Maximum number of VMs; AMD_FLEET_MAX_NODES.")] = None,
     idle_duration: Annotated[
@@ -38,6 +44,7 @@ def create(
     from warmfront.cli import fleet
 
     options = fleet.CreateOptions(
+        cpu=cpu,
         name=name,
         nodes=nodes,
         idle_duration=idle_duration,
@@ -52,11 +59,11 @@ def create(
 
 
 @fleet_app.command()
-def verify(name: NameArgument = None, *, as_json: JsonOption = False) -> None:
+def verify(name: NameArgument = None, *, cpu: CpuOption = False, as_json: JsonOption = False) -> None:
     """Check whether the fleet matches the settings and a VM is available."""
     from warmfront.cli import fleet
 
-    raise typer.Exit(fleet.verify(name, as_json=as_json))
+    raise typer.Exit(fleet.verify(name, cpu=cpu, as_json=as_json))
 
 
 @fleet_app.command("list")
@@ -86,7 +93,8 @@ def delete(name: NameArgument = None, *, yes: YesOption = False, as_json: JsonOp
 @fleet_app.command()
 def config(
     kind: Annotated[
-        str, typer.Argument(help="fleet, worker, direct, or server (for a self-hosted dstack server).")
+        str,
+        typer.Argument(help="fleet, cpu-fleet, worker, direct, or server (for a self-hosted dstack server)."),
     ] = "fleet",
 ) -> None:
     """Print a configuration as YAML, for `dstack apply -f`."""

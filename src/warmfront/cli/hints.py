@@ -28,6 +28,8 @@ _HINTS: Mapping[type[errors.WarmfrontError], str] = {
     "`warmfront keys create`.",
     errors.ServerUnreachable: "Start the service with `warmfront serve`, or set WARMFRONT_URL to its "
     "address.",
+    errors.OnStandby: "Set WARMFRONT_URL to the active service, or to both addresses, separated by a comma.",
+    errors.Superseded: "Start it again: with WARMFRONT_STANDBY=true, it waits until the other one ends.",
     errors.ToolchainFailed: "`warmfront doctor` lists the compilers of this machine; g++ 12 or later works.",
     errors.NoVM: "`warmfront vms --all` shows why VMs failed.",
 }

@@ -20,12 +20,13 @@ from warmfront.audit_chain import Actor
 from warmfront.cli.error_report import report
 from warmfront.cli.formatting import print_columns, print_json
 from warmfront.errors import BadRequest, NotFound, UsageError, WarmfrontError
-from warmfront.store.records import ApiKey, Role
+from warmfront.roles import Role
 from warmfront.store.sql_database import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from warmfront.store.records import ApiKey
     from warmfront.store.store import Store
 
 
@@ -132,9 +133,14 @@ def _valid_name(option: str, name: str) -> str:
 
 
 def _valid_role(name: str) -> Role:
+    name = _EARLIER_ROLES.get(name, name)
     if name not in set(Role):
         raise BadRequest(f"--role is {name!r}.", hint=f"Use one of: {', '.join(Role)}.")
     return Role(name)
+
+
+#: Roles of earlier releases by their names then, which scripts may still use.
+_EARLIER_ROLES = {"user": Role.AUTHOR.value}
 
 
 def _fields(key: ApiKey) -> dict[str, object]:

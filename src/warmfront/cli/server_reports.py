@@ -201,6 +201,12 @@ def cost_lines(costs: Costs) -> Iterator[str]:
     yield f"spent ${costs.total_usd:,.4f}, remaining ${costs.remaining_usd:,.2f} of ${costs.credits_usd:,.2f}"
     yield f"of that charged to the VM pool (idle time, prewarming): ${costs.pool_usd:,.4f}"
     yield f"reserved for live VMs, worst case: ${costs.reserved_usd:,.4f}"
+    if costs.cpu_nodes is not None:
+        nodes = costs.cpu_nodes
+        yield (
+            f"CPU nodes: {nodes.seconds / 3600:,.2f} h for ${nodes.cost_usd:,.4f}; the same time on VMs with "
+            f"{nodes.gpu_type} would have cost ${nodes.gpu_usd:,.4f}: ${nodes.saved_usd:,.4f} saved"
+        )
     yield from _bars("per day, UTC", {row.day: row.cost_usd for row in costs.by_day})
     yield from _bars("per VM activity", {row.meter: row.cost_usd for row in costs.by_meter})
     differences = costs.audit.differences if costs.audit else []

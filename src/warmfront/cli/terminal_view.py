@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from warmfront.cli.time_format import format_interval, format_median, format_time, timing_notes
 from warmfront.events import output_by_case
+from warmfront.gpus import CPU_NODE
 from warmfront.verdicts import SUCCESS, Endpoint, is_terminal
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class TerminalView:
         self._toolchain = ""  #: empty before the compilation
         self._timings: list[Mapping[str, Any]] = []
         self._has_vm = self._is_provisioning = False
+        self._on_cpu_node = False  #: its results are simulated, but its costs are not
         self._reason = ""  #: why the submission waits
         self._print(heading, style="bold")
 
@@ -140,7 +142,9 @@ class TerminalView:
         self._has_vm, self._is_provisioning = True, False
         cold = event["vm_state"] == "COLD_START"
         again = f", attempt {event['attempt']}" if event.get("attempt", 1) > 1 else ""
-        gpu = f"{event['gpu']}, simulated" if event.get("simulated") else event["gpu"]
+        self._on_cpu_node = event["gpu"] == CPU_NODE
+        name = "CPU node" if self._on_cpu_node else event["gpu"]
+        gpu = f"{name}, simulated" if event.get("simulated") else name
         if event.get("slots", 1) > 1:
             gpu = f"{gpu}, slot {event['slot'] + 1} of {event['slots']}"
         self._end_step(
@@ -265,7 +269,7 @@ class TerminalView:
         """Format the cost of the VM's time; a local run has none."""
         if not self._has_vm or event.get("cost_usd") is None:
             return ""
-        simulated = " simulated" if event.get("simulated") else ""
+        simulated = " simulated" if event.get("simulated") and not self._on_cpu_node else ""
         return f", cost{simulated} ${float(event['cost_usd']):.4f}"
 
     def _print_findings(self, findings: Sequence[Mapping[str, Any]]) -> None:

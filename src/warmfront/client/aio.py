@@ -45,6 +45,7 @@ DEFAULT_URL = "http://127.0.0.1:3000"
 
 #: Statuses of a server that is restarting, or of a proxy in front of it.
 _TRANSIENT_STATUSES = {502, 503, 504}
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 #: The server sends a comment every 15 s, so a stream without data for longer has lost its connection.
 _TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 #: A simulation takes longer than any other response.
@@ -59,12 +60,13 @@ class AsyncClient:
     One client can follow any number of submissions at once. Use it with `async with`, or call `close`.
 
     Args:
-        url: The address of the service; WARMFRONT_URL, or http://127.0.0.1:3000, by default.
+        url: The address of the service; WARMFRONT_URL, or http://127.0.0.1:3000, by default. Of a service
+            with a standby, both addresses, separated by a comma: the client uses the one that responds.
         api_key: An API key; WARMFRONT_API_KEY by default.
         retry: How often to retry after a dropped connection.
 
     Raises:
-        BadSetting: `url` is not an HTTP address or `api_key` is not a key.
+        BadSetting: `url` is no HTTP address or `api_key` is not a key.
 
     Besides the exceptions that it lists, every method that sends a request can raise `NotAuthenticated`,
     `NotAllowed`, `ServerUnreachable` if no service responds, and `InfrastructureError` if the service fails
@@ -79,18 +81,19 @@ class AsyncClient:
     def __init__(
         self, url: str | None = None, api_key: str | None = None, *, retry: Retry | None = None
     ) -> None:
-        self.url = _validate_url(url or os.environ.get("WARMFRONT_URL") or DEFAULT_URL)
+        self._urls = _validate_urls(url or os.environ.get("WARMFRONT_URL") or DEFAULT_URL)
+        self.url = self._urls[0]  #: the address in use
         self._retry = retry or Retry()
         self._has_responded = False
+        self._refused: set[str] = set()  #: addresses that refused a connection before any has responded
         self._http = httpx.AsyncClient(
-            base_url=f"{self.url}/api/amd",
             headers=_headers(api_key or os.environ.get("WARMFRONT_API_KEY")),
             timeout=_TIMEOUT,
             # Every stream holds a connection. With a limit, a request could have to wait for another one's
             # verdict.
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
             # A proxy from the environment cannot reach this machine's loopback interface.
-            trust_env=urlsplit(self.url).hostname not in {"127.0.0.1", "localhost", "::1"},
+            trust_env=not all(urlsplit(url).hostname in _LOOPBACK for url in self._urls),
         )
 
     async def __aenter__(self) -> Self:
@@ -131,7 +134,7 @@ class AsyncClient:
             dtype: A dtype of the problem; the first one by default.
             endpoint: "xray", "checker", "benchmark" or "submit".
             file_name: The name of the source file in compiler messages.
-            problem_def: The Python source of a problem; requires an operator's key.
+            problem_def: The Python source of a problem; requires the role operator.
             idempotency_key: Submitting twice with the same key creates one submission. By default every call
                 has its own key, so only its own retries are deduplicated.
 
@@ -284,7 +287,7 @@ class AsyncClient:
             endpoint: Only submissions to this endpoint.
             limit: The size of the page, at most 100.
             cursor: The `next_cursor` of the previous page.
-            everyone: The submissions of all users; requires an operator's key.
+            everyone: The submissions of all users; requires the role operator.
 
         Raises:
             BadRequest: A filter is invalid.
@@ -354,7 +357,7 @@ class AsyncClient:
         return parse_response(ProvisioningResponse, await self._request("GET", "/provisioning")).problems
 
     async def reset_provisioning(self, gpu_type: str) -> list[ProvisioningProblemResponse]:
-        """Close the circuit breaker of a GPU type. Requires an operator's key.
+        """Close the circuit breaker of a GPU type. Requires the role operator.
 
         Example:
             >>> await client.reset_provisioning("MI300X")
@@ -543,7 +546,7 @@ class AsyncClient:
         return parse_response(CostsResponse, await self._request("GET", "/costs"))
 
     async def forecast(self, tasks_per_day: float | None = None) -> PaceForecastListResponse:
-        """Forecast how long the credits last at several paces. Takes seconds; requires an operator's key.
+        """Forecast how long the credits last at several paces. Takes seconds; requires the role operator.
 
         Args:
             tasks_per_day: A pace, up to 500, to use instead of the default paces.
@@ -560,7 +563,7 @@ class AsyncClient:
         return parse_response(PaceForecastListResponse, body)
 
     async def what_if(self) -> WhatIfResponse:
-        """Compare this month's cost with other policies. Takes seconds; requires an operator's key.
+        """Compare this month's cost with other policies. Takes seconds; requires the role operator.
 
         Example:
             >>> for policy in (await client.what_if()).items:
@@ -576,11 +579,14 @@ class AsyncClient:
     async def _stream(self, submission_id: str, after: int) -> AsyncGenerator[ReceivedEvent]:
         """Yield the events of one connection."""
         headers = {"Accept": "text/event-stream", "Last-Event-ID": str(after)}
+        url = self.url
+        address = _address(url, _path(submission_id, "/events"))
         try:
-            async with self._http.stream("GET", _path(submission_id, "/events"), headers=headers) as response:
+            async with self._http.stream("GET", address, headers=headers) as response:
                 self._has_responded = True
                 if response.status_code in _TRANSIENT_STATUSES:
-                    raise unreachable(self.url, EOFError(f"HTTP {response.status_code}"))
+                    self._leave(url)
+                    raise unreachable(url, EOFError(f"HTTP {response.status_code}"))
                 if response.status_code == httpx.codes.NO_CONTENT:
                     return  # there is no event after the last received one
                 if response.status_code != httpx.codes.OK:
@@ -591,8 +597,9 @@ class AsyncClient:
                         fields = json.loads(data)
                         yield ReceivedEvent(id=int(event_id), status=fields["status"], fields=fields)
         except httpx.TransportError as error:
-            self._raise_if_never_reached(error)
-            raise unreachable(self.url, error) from error
+            self._raise_if_never_reached(url, error)
+            self._leave(url)
+            raise unreachable(url, error) from error
 
     async def _request(self, method: str, path: str, **options: Any) -> Any:  # noqa: ANN401 - httpx's options; JSON
         """Send a request, with retries, and return the JSON body of the response."""
@@ -603,11 +610,12 @@ class AsyncClient:
         delays_s = self._retry.delays_s()
         while True:
             reason: WarmfrontError
+            url = self.url
             try:
-                response = await self._http.request(method, path, **options)
+                response = await self._http.request(method, _address(url, path), **options)
             except httpx.TransportError as error:
-                self._raise_if_never_reached(error)
-                reason = unreachable(self.url, error)
+                self._raise_if_never_reached(url, error)
+                reason = unreachable(url, error)
             else:
                 self._has_responded = True
                 if response.is_success:
@@ -615,15 +623,28 @@ class AsyncClient:
                 reason = error_from_response(response)
                 if response.status_code not in _TRANSIENT_STATUSES or isinstance(reason, IntakePaused):
                     raise reason
+            self._leave(url)
             delay_s = next(delays_s, None)
             if delay_s is None:
                 raise reason
             await asyncio.sleep(delay_s)
 
-    def _raise_if_never_reached(self, error: httpx.TransportError) -> None:
+    def _leave(self, url: str) -> None:
+        """Use the next address, unless another request has already left this one."""
+        if url == self.url:
+            self.url = self._urls[(self._urls.index(url) + 1) % len(self._urls)]
+
+    def _raise_if_never_reached(self, url: str, error: httpx.TransportError) -> None:
         """Fail without a retry if no service has ever responded: it was probably never started."""
-        if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout) and not self._has_responded:
-            raise unreachable(self.url, error) from error
+        if self._has_responded or not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
+            return
+        self._refused.add(url)
+        if self._refused.issuperset(self._urls):
+            raise unreachable(", ".join(self._urls), error) from error
+
+
+def _address(url: str, path: str) -> str:
+    return f"{url}/api/amd{path}"
 
 
 def _path(submission_id: str, rest: str = "") -> str:
@@ -634,14 +655,16 @@ def _vm_path(vm_id: str, action: str) -> str:
     return f"/vms/{quote(vm_id, safe='')}/{quote(action, safe='')}"
 
 
-def _validate_url(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise BadSetting(
-            f"WARMFRONT_URL is {url!r}; allowed: an http or https address.",
-            hint=f"Use an address such as {DEFAULT_URL}.",
-        )
-    return url.rstrip("/")
+def _validate_urls(text: str) -> tuple[str, ...]:
+    urls = [url.strip() for url in text.split(",")]
+    for url in urls:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise BadSetting(
+                f"WARMFRONT_URL is {url!r}; allowed: an http or https address, or several with commas.",
+                hint=f"Use an address such as {DEFAULT_URL}.",
+            )
+    return tuple(url.rstrip("/") for url in urls)
 
 
 def _headers(api_key: str | None) -> dict[str, str]:

@@ -68,7 +68,7 @@ class Client:
         self, url: str | None = None, api_key: str | None = None, *, retry: Retry | None = None
     ) -> None:
         self._client = AsyncClient(url, api_key, retry=retry)
-        self.url = self._client.url
+        self.url = self._client.url  #: the first address
         self._loop = LoopThread()
 
     def __enter__(self) -> Self:

@@ -34,10 +34,11 @@ class Builtin(NamedTuple):
     fidelity: Fidelity
     header: str = ""  #: the header of the CPU runtime that defines it; empty if it is GPU only
     note: str = ""  #: why it is approximate or GPU only
+    arch: str = ""  #: the only architecture that has it; empty if both gfx942 and gfx950 have it
 
 
 class UnknownInstruction(NamedTuple):
-    """What to say about a builtin that gfx942 does not have."""
+    """What to say about a builtin that the architecture does not have."""
 
     message: str
     hint: str  #: what to use instead
@@ -49,16 +50,25 @@ class _Family(NamedTuple):
     header: str
     names: str  #: without the prefix; `a{b,c}` is `ab ac`
     note: str = ""
+    arch: str = ""
 
 
 _LANES, _ARITHMETIC = "hipcpu/builtins/lanes.h", "hipcpu/builtins/arithmetic.h"
 _SCHEDULING, _BUFFERS = "hipcpu/builtins/scheduling.h", "hipcpu/builtins/buffers.h"
-_MATRIX = "hipcpu/matrix.h"
+_MATRIX, _SPARSE_MATRIX = "hipcpu/matrix.h", "hipcpu/sparse_matrix.h"
+_GFX950_MATRIX = "hipcpu/gfx950_matrix.h"
+GFX942, GFX950 = "gfx942", "gfx950"
 _CONVERSIONS = "hipcpu/builtins/conversions.h"
 _EXACT, _APPROXIMATE, _GPU_ONLY = Fidelity.EXACT, Fidelity.APPROXIMATE, Fidelity.GPU_ONLY
 #: Headers of names other than functions.
-_OTHER_NAMES = {"__amdgpu_buffer_rsrc_t": _BUFFERS, "address_space": "hipcpu/builtins/address_space.h"}
+_OTHER_NAMES = {
+    "__amdgpu_buffer_rsrc_t": _BUFFERS,
+    "address_space": "hipcpu/builtins/address_space.h",
+    "__bf16": "hipcpu/builtins/half_types.h",
+    "__fp16": "hipcpu/builtins/half_types.h",
+}
 _WITHOUT_WAITS = {_ARITHMETIC, _CONVERSIONS}
+_TRUNCATED = "sums are rounded after every product; the GPU truncates sums of several products"
 _ULP = "the GPU computes it to about one unit in the last place"
 
 _FAMILIES = (
@@ -93,12 +103,22 @@ _FAMILIES = (
             "mfma_i32_{32x32x4,16x16x4,4x4x4}i8 mfma_i32_{32x32x16,16x16x32}_i8"),
     _Family("matrices", _APPROXIMATE, _MATRIX,
             "mfma_f32_{32x32x4,16x16x4,4x4x4,32x32x8,16x16x16}{f16,bf16_1k} "
-            "mfma_f32_{16x16x8,32x32x4}_xf32 mfma_f32_{16x16x32,32x32x16}_{bf8,fp8}_{bf8,fp8}",
-            "sums are rounded after every product; the GPU truncates sums of several products"),
+            "mfma_f32_{16x16x32,32x32x16}_{bf8,fp8}_{bf8,fp8}",
+            _TRUNCATED),
+    _Family("matrices", _APPROXIMATE, _MATRIX, "mfma_f32_{16x16x8,32x32x4}_xf32", _TRUNCATED, GFX942),
+    _Family("matrices", _EXACT, _GFX950_MATRIX, "mfma_i32_{16x16x64,32x32x32}_i8", arch=GFX950),
+    _Family("matrices", _APPROXIMATE, _GFX950_MATRIX, "mfma_f32_{16x16x32,32x32x16}_{f16,bf16}",
+            _TRUNCATED, GFX950),
+    _Family("matrices", _APPROXIMATE, _GFX950_MATRIX, "mfma_scale_f32_{16x16x128,32x32x64}_f8f6f4",
+            "the sum is rounded once; how the GPU rounds it is not documented", GFX950),
+    _Family("matrices", _EXACT, _SPARSE_MATRIX, "smfmac_i32_{16x16x64,32x32x32}_i8"),
+    _Family("matrices", _APPROXIMATE, _SPARSE_MATRIX,
+            "smfmac_f32_{16x16x32,32x32x16}_{f16,bf16} smfmac_f32_{16x16x64,32x32x32}_{bf8,fp8}_{bf8,fp8}",
+            _TRUNCATED),
     _Family("matrices", _GPU_ONLY, "",
-            "smfmac_f32_{16x16x32,32x32x16}_{f16,bf16} smfmac_i32_{16x16x64,32x32x32}_i8 "
-            "smfmac_f32_{16x16x64,32x32x32}_{bf8,fp8}_{bf8,fp8}",
-            "the CPU runtime does not have instructions for sparse matrices"),
+            "smfmac_f32_{16x16x64,32x32x32}_{f16,bf16} smfmac_i32_{16x16x128,32x32x64}_i8 "
+            "smfmac_f32_{16x16x128,32x32x64}_{bf8,fp8}_{bf8,fp8}",
+            "the CPU runtime has the sparse forms of gfx942 only", GFX950),
     _Family("conversions", _EXACT, _CONVERSIONS,
             "cvt_f32_{fp8,bf8} cvt_pk_f32_{fp8,bf8} cvt_pk_{fp8,bf8}_f32"),
     _Family("conversions", _APPROXIMATE, _CONVERSIONS,
@@ -201,16 +221,27 @@ _REJECTED = re.compile(r"\brejected_(\w+)\b")
 def all_builtins() -> dict[str, Builtin]:
     """Return every known builtin by its name."""
     return {
-        PREFIX + name: Builtin(PREFIX + name, family.group, family.fidelity, family.header, family.note)
+        PREFIX + name: Builtin(
+            PREFIX + name, family.group, family.fidelity, family.header, family.note, family.arch
+        )
         for family in _FAMILIES
         for name in _expand(family.names)
     }
 
 
-def headers_of(names: Iterable[str]) -> list[str]:
-    """Return the headers that define these names, sorted; other names need none."""
+def headers_of(names: Iterable[str], arch: str = GFX942) -> list[str]:
+    """Return the headers that define these names, sorted; other names need none.
+
+    A name that `arch` does not have stays undefined, so that the compiler reports it.
+    """
     used = set(names)
-    known = {builtin.header for name in used if name.startswith(PREFIX) for builtin in _meant(name)}
+    known = {
+        builtin.header
+        for name in used
+        if name.startswith(PREFIX)
+        for builtin in _meant(name)
+        if builtin.arch in {"", arch}
+    }
     return sorted((known | {header for name, header in _OTHER_NAMES.items() if name in used}) - {""})
 
 
@@ -240,16 +271,19 @@ def why_gpu_only(name: str) -> str:
     return builtin.note if builtin else ""
 
 
-def find_unknown_builtin(text: str) -> UnknownInstruction | None:
-    """Return the builtin in a compiler's message that gfx942 does not have, or None."""
+def find_unknown_builtin(text: str, arch: str = GFX942) -> UnknownInstruction | None:
+    """Return the builtin in a compiler's message that `arch` does not have, or None."""
     match = _UNDECLARED.search(text)
     name = match["gcc"] or match["clang"] if match else ""
-    if not name or name in all_builtins():
+    builtin = all_builtins().get(name)
+    if not name or (builtin and builtin.arch in {"", arch}):
         return None
-    names = {known.removeprefix(PREFIX) for known in all_builtins()}
+    names = {b.name.removeprefix(PREFIX) for b in all_builtins().values() if b.arch in {"", arch}}
     similar = difflib.get_close_matches(name.removeprefix(PREFIX), sorted(names), n=1, cutoff=0.75)
-    hint = f"Did you mean {PREFIX}{similar[0]}?" if similar else "docs/cdna3.md lists the builtins of gfx942."
-    return UnknownInstruction(f"'{name}' is unknown: gfx942 (MI300X) does not have this builtin", hint)
+    hint = (
+        f"Did you mean {PREFIX}{similar[0]}?" if similar else f"docs/cdna3.md lists the builtins of {arch}."
+    )
+    return UnknownInstruction(f"'{name}' is unknown: {arch} does not have this builtin", hint)
 
 
 def find_rejection(text: str) -> tuple[str, str] | None:

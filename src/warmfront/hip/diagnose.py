@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from warmfront.hip.builtins import find_rejection, find_unknown_builtin
+from warmfront.hip.builtins import GFX942, find_rejection, find_unknown_builtin
 from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
 from warmfront.hip.gpu_only import find_gpu_only
 from warmfront.hip.matrix_instructions import find_unknown_instruction
@@ -61,6 +61,7 @@ def classify(
     assembly: Sequence[int] = (),
     *,
     rewritten: bool = True,
+    arch: str = GFX942,
 ) -> CompileFailure:
     """Return the failure that the compiler's `output` describes.
 
@@ -70,9 +71,10 @@ def classify(
         declaration: the declaration of `solution` that the problem requires.
         assembly: the lines with asm statements.
         rewritten: whether the output of `rewrite` was compiled, instead of `source` itself.
+        arch: the architecture of the GPU.
     """
     compilation = _FailedCompilation(
-        source, declaration, tuple(assembly), SourceMap(source, rewritten=rewritten)
+        source, declaration, tuple(assembly), SourceMap(source, rewritten=rewritten), arch
     )
     messages = [m for m in parse_messages(output) if m.severity is not Severity.WARNING]
     for explain in (
@@ -169,13 +171,14 @@ class _FailedCompilation:
     declaration: str
     assembly: tuple[int, ...]
     source_map: SourceMap
+    arch: str
 
     def unknown_instruction(self, messages: Sequence[Message]) -> CompileFailure | None:
         """Recognize a builtin that the GPU does not have. A compiler for the GPU explains most of them."""
         for message in self.by_author(messages):
-            unknown = find_unknown_instruction(message.text)
+            unknown = find_unknown_instruction(message.text, self.arch)
             if unknown is None and self.source_map.rewritten:
-                unknown = find_unknown_builtin(message.text)
+                unknown = find_unknown_builtin(message.text, self.arch)
             if unknown:
                 diagnostic = self.diagnostic(message, unknown.message)
                 return CompileFailure(

@@ -135,7 +135,14 @@ class RocmToolchain:
         from warmfront.hip.diagnose import classify  # noqa: PLC0415 - only failed compilations need it
 
         declaration = request.problem.declaration(request.dtype)
-        return classify(output, request.source, declaration, translated.assembly, rewritten=False)
+        return classify(
+            output,
+            request.source,
+            declaration,
+            translated.assembly,
+            rewritten=False,
+            arch=self.gpu.arch,
+        )
 
     def _flags(self) -> list[str]:
         """Return the flags for a submission.

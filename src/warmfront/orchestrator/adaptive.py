@@ -48,10 +48,12 @@ def policy_memory(settings: Settings) -> int:
     return FixedPolicy.memory if settings.keep_warm == "fixed" else AdaptivePolicy.memory
 
 
-def make_policy(settings: Settings, rate_usd_per_h: float, boot_s: Callable[[], float]) -> KeepWarmPolicy:
-    """Return the policy that the settings name."""
+def make_policy(
+    settings: Settings, gpu: str, rate_usd_per_h: float, boot_s: Callable[[], float]
+) -> KeepWarmPolicy:
+    """Return the policy that the settings name, for VMs with this GPU type or for CPU nodes."""
     if settings.keep_warm == "fixed":
-        return FixedPolicy(settings.idle_timeout_s)
+        return FixedPolicy(settings.idle_timeout_of(gpu))
     return AdaptivePolicy(
         CostModel(
             rate_usd_per_h=max(rate_usd_per_h, _MIN_RATE_USD_PER_H),

@@ -23,11 +23,12 @@ from warmfront.errors import (
     VMUnreachable,
 )
 from warmfront.events import VMReady, VMReadyMetrics, VMStart, VMUsage
+from warmfront.gpus import CPU_NODE
 from warmfront.listener.protocol import ExecuteRequest
 from warmfront.money.billing import charge_work, meter_until
 from warmfront.orchestrator.control_plane_verdicts import cancelled, rejected
 from warmfront.orchestrator.lease_check import other_gpu_of_time
-from warmfront.store.records import AttemptRecord
+from warmfront.store.records import AttemptOutcome, AttemptRecord
 from warmfront.usage_limits import DailyCaps
 from warmfront.verdicts import Endpoint, Verdict, is_terminal
 from warmfront.vm import VMInstance, VMState
@@ -68,6 +69,10 @@ class AttemptLost(Exception):
 
 class VMBroken(AttemptLost):
     """The attempt has stopped because its VM cannot judge; the message is the reason."""
+
+
+class NeedsGpu(AttemptLost):
+    """The attempt has stopped because a CPU node cannot judge its submission; the message is the reason."""
 
 
 class AttemptRunner:
@@ -156,6 +161,8 @@ class AttemptRunner:
             log.warning("VM %s cannot judge: %s; releasing it", pooled.vm.id, broken)
             self._pool.release(pooled, str(broken), failed=True)
             await self._lose(pooled, attempt, str(broken))
+        except NeedsGpu as needs_gpu:
+            await self._lose(pooled, attempt, str(needs_gpu), outcome=AttemptOutcome.NEEDS_GPU)
         except AttemptLost as lost:
             log.warning("attempt %s is lost: %s; the submission is queued again", attempt.id, lost)
             await self._lose(pooled, attempt, str(lost))
@@ -182,7 +189,12 @@ class AttemptRunner:
             # reservation.
             vm = vm.begin_task().reserve(self._budget.escrow.reserved_usd(vm.id))
             ready = self._ready_event(vm, attempt, cold=cold)
-            caps = DailyCaps.for_user(self._settings, active.owner, active.submission.team)
+            caps = DailyCaps.for_user(
+                self._settings,
+                active.owner,
+                active.submission.team,
+                own_limit_usd=active.submission.daily_budget_usd,
+            )
             event, refusal = None, None
             try:
                 event = await self._store.begin_attempt(
@@ -228,7 +240,7 @@ class AttemptRunner:
             vm_id=vm.id,
             vm_state=VMStart.COLD_START if cold else VMStart.WARM_REUSE,
             gpu=vm.gpu,
-            simulated=vm.simulated,
+            simulated=vm.simulated or vm.gpu == CPU_NODE,
             attempt=attempt.number,
             slot=attempt.slot,
             slots=vm.slots,
@@ -323,6 +335,11 @@ class AttemptRunner:
             raise VMBroken(other_gpu)
         if status == Verdict.ERROR and event.fields.get("code") == SlotFailed.code:
             raise AttemptLost(str(event.fields.get("message")))
+        if active.on_cpu_node and status == Verdict.COMPILE_ERROR:
+            # The X-ray has compiled it for the GPU, so it is the CPU runtime that lacks something.
+            raise NeedsGpu(f"the CPU runtime cannot compile it ({_first_line(event)}); a GPU will judge it")
+        if active.on_cpu_node and status == Verdict.CHECKED and event.fields.get("simulated") is not True:
+            raise VMBroken("a CPU node reported a verdict that is not marked as simulated")
         return is_terminal(status, Endpoint(active.submission.endpoint))
 
     async def _complete(
@@ -384,7 +401,14 @@ class AttemptRunner:
             return
         await self._lose(pooled, attempt, reason)
 
-    async def _lose(self, pooled: PooledVM, attempt: AttemptRecord, reason: str) -> None:
+    async def _lose(
+        self,
+        pooled: PooledVM,
+        attempt: AttemptRecord,
+        reason: str,
+        *,
+        outcome: AttemptOutcome = AttemptOutcome.LOST,
+    ) -> None:
         """Queue the submission again. Its VM is alive and no longer runs the attempt."""
         now = self._clock.now()
         async with pooled.writing:
@@ -392,12 +416,12 @@ class AttemptRunner:
             if active is None:
                 return  # the VM has ended first, and the attempt with it
             vm, entries = self._after_work(pooled, attempt, None, now)
-            await self._store.lose_attempt(attempt, now, reason, vm=vm, entries=entries)
+            await self._store.lose_attempt(attempt, now, reason, vm=vm, entries=entries, outcome=outcome)
             pooled.vm = vm
             pooled.remove(attempt.id)
         await self._pool.report_failure(active.id, vm, reason)
         self._pool.offer(pooled)
-        self._submissions.requeue(active)
+        self._submissions.requeue(active, needs_gpu=outcome is AttemptOutcome.NEEDS_GPU)
 
     def _before_work(
         self, pooled: PooledVM, attempt: AttemptRecord, active: ActiveSubmission
@@ -438,6 +462,11 @@ class AttemptRunner:
         if pooled.begun.keys() <= {attempt.id} and not pooled.releasing:
             vm = self._pool.set_deadline(vm.become_idle(), now)
         return vm, entries
+
+
+def _first_line(event: AttemptEvent) -> str:
+    """Return the first line of a verdict's message."""
+    return (str(event.fields.get("message") or "").splitlines() or [""])[0].rstrip(".")
 
 
 def _assignment(active: ActiveSubmission) -> tuple[PooledVM, AttemptRecord]:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded
 from warmfront.events import Waiting
+from warmfront.gpus import CPU_NODE
 from warmfront.orchestrator.control_plane_verdicts import no_vm, none_available
 from warmfront.orchestrator.provisioning_state import ProvisioningState
+from warmfront.providers.base import max_cpu_nodes
 from warmfront.verdicts import Verdict
 from warmfront.vm import VMInstance
 
@@ -150,10 +152,15 @@ class Autoscaler:
             state = self._states[gpu] = ProvisioningState(gpu=gpu)
         return state
 
-    def _max_vms(self) -> int:
-        """Return how many VMs there may be: the operator's limit, or the provider's if that is lower."""
+    def _is_full(self, gpu: str) -> bool:
+        """Return whether there may be no more VMs with a GPU, or no more CPU nodes: each has its own limit.
+
+        The limit on VMs is the operator's, or the provider's if that is lower.
+        """
+        if gpu == CPU_NODE:
+            return self._pool.count(cpu_nodes=True) >= max_cpu_nodes(self._provider)
         own, limit = self._settings.max_vms, self._provider.max_vms
-        return own if limit is None else min(own, limit)
+        return self._pool.count(cpu_nodes=False) >= (own if limit is None else min(own, limit))
 
     def _record_failure(self, failure: BootFailure, now: float) -> None:
         state = self._state(failure.gpu)
@@ -179,8 +186,8 @@ class Autoscaler:
         if state.is_troubled and self._gives_up(state, now):
             return
         while self._needs_another(gpu, now):
-            if len(self._pool) >= self._max_vms():
-                self._release_spare(gpu, f"making room for a VM with {gpu}")
+            if self._is_full(gpu):
+                self._release_spare(gpu, f"making room for a VM with {gpu}", counts_alike=True)
                 return
             try:
                 self._provision(gpu, now)
@@ -262,7 +269,7 @@ class Autoscaler:
 
     def _is_worth_a_vm(self, gpu: str, queued: int) -> bool:
         """Return whether another VM would serve the last of `queued` submissions sooner than the others."""
-        if len(self._pool) >= self._max_vms():
+        if self._is_full(gpu):
             # Only for a GPU type without a VM, because an idle VM of another type can be released for it.
             return not self._pool.serves(gpu)
         slots, boots_of_work = self._slots(gpu), self._boots_of_work(gpu, queued)
@@ -337,7 +344,7 @@ class Autoscaler:
         gpu, state = small.vm.gpu, self._state(small.vm.gpu)
         largest = max(self._provider.gpu_counts(gpu))
         slots = self._slots(gpu) - small.vm.slots + self._provider.slots(gpu, largest)
-        if small.vm.gpu_count == largest or len(self._pool) < self._max_vms() or state.is_troubled:
+        if small.vm.gpu_count == largest or not self._is_full(gpu) or state.is_troubled:
             return False
         if any(pooled.releasing for pooled in self._pool.all()):
             return False  # another VM is already being released
@@ -346,11 +353,19 @@ class Autoscaler:
         is_due = small.draining or now >= state.replace_after
         return is_due and self._boots_of_work(gpu, len(self._submissions.queue(gpu))) >= slots
 
-    def _release_spare(self, gpu: str, reason: str) -> None:
-        """Release an idle VM that no queued submission can use: of another GPU type, or a spot VM."""
-        if any(pooled.releasing for pooled in self._pool.all()):
+    def _release_spare(self, gpu: str, reason: str, *, counts_alike: bool = False) -> None:
+        """Release an idle VM that no queued submission can use: of another GPU type, or a spot VM.
+
+        With `counts_alike`, only a VM that counts against the same limit.
+        """
+        others = [
+            pooled
+            for pooled in self._pool.all()
+            if not counts_alike or (pooled.vm.gpu == CPU_NODE) is (gpu == CPU_NODE)
+        ]
+        if any(pooled.releasing for pooled in others):
             return  # its slot and its reservation will be free soon
-        spare = next((pooled for pooled in self._pool.all() if self._is_spare(pooled, gpu)), None)
+        spare = next((pooled for pooled in others if self._is_spare(pooled, gpu)), None)
         if spare is not None:
             self._pool.release(spare, reason)
 
@@ -475,7 +490,7 @@ class Autoscaler:
         estimates, billing = self._pool.estimates(vm.gpu), self._budget.billing(vm.gpu, vm.gpu_count)
         age_s = self._budget.age_s(vm)
         ready_in_s = max(0.0, vm.created_at + estimates.boot.seconds - now)
-        kept_s = age_s + ready_in_s + self._settings.idle_timeout_s + estimates.stop.seconds
+        kept_s = age_s + ready_in_s + self._settings.idle_timeout_of(vm.gpu) + estimates.stop.seconds
         arrival_at = self._pool.policy(vm.gpu).prewarm_at(now)
         if arrival_at is not None and arrival_at <= now + ready_in_s:
             return False

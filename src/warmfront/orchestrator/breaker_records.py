@@ -38,6 +38,13 @@ _SETTINGS_OF_VMS = (
     "worker_toolchain",
     "rate_usd_per_h",
     "mi325x_rate_usd_per_h",
+    "cpu_fleet_name",
+    "cpu_backend",
+    "cpu_cores",
+    "cpu_memory",
+    "cpu_disk",
+    "cpu_image",
+    "cpu_rate_usd_per_h",
 )
 
 

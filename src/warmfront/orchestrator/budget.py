@@ -141,7 +141,7 @@ class Budget:
                 limit.
             keep_s: how long it is kept idle afterwards; by default the idle timeout.
         """
-        idle_s = self._settings.idle_timeout_s if keep_s is None else keep_s
+        idle_s = self._settings.idle_timeout_of(gpu) if keep_s is None else keep_s
         boot_s = self._settings.provision_timeout_s if boots else 0.0
         return self.billing(gpu, gpu_count).cost_usd(age_s + boot_s + self._ahead_s(tasks, idle_s))
 
@@ -155,7 +155,7 @@ class Budget:
 
     def one_more_task_usd(self, vm: VMInstance) -> Decimal:
         """Return the most that a VM can cost if it takes one more task now, after those that it runs."""
-        ahead_s = self._ahead_s(1, self._settings.idle_timeout_s)
+        ahead_s = self._ahead_s(1, self._settings.idle_timeout_of(vm.gpu))
         worst_usd = self.billing(vm.gpu, vm.gpu_count).cost_usd(self.age_s(vm) + ahead_s)
         return worst_usd if vm.pinned_until is None else max(worst_usd, self.pinned_usd(vm))
 

@@ -63,6 +63,7 @@ class _Subscriber:
 
     events: deque[StoredEvent] = field(default_factory=lambda: deque(maxlen=BUFFERED))
     wake: asyncio.Event = field(default_factory=asyncio.Event)
+    is_behind: bool = False  #: the store may have events that were not published here
 
 
 class EventBus:
@@ -83,6 +84,12 @@ class EventBus:
     def notify(self) -> None:
         """Notify watchers of the whole service of a change."""
         self.changes.notify()
+
+    def reread(self) -> None:
+        """Make every subscriber read the store again, because another service may have stored events."""
+        for subscriber in (one for subscribers in self._subscribers.values() for one in subscribers):
+            subscriber.is_behind = True
+            subscriber.wake.set()
 
     def close(self) -> None:
         """End every stream; clients reconnect to the next service and continue there."""
@@ -149,6 +156,9 @@ class EventLog:
         while not self._bus.closed:
             await subscriber.wake.wait()
             subscriber.wake.clear()
+            if subscriber.is_behind:
+                subscriber.is_behind = False
+                return
             while subscriber.events:
                 event = subscriber.events.popleft()
                 if event.id > after + 1:

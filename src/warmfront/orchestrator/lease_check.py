@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from warmfront import gpus
+from warmfront.gpus import CPU_NODE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,10 +31,12 @@ def difference_from_lease(
 
     Args:
         health: the report of its listener.
-        gpu: the GPU type that was leased.
+        gpu: the GPU type that was leased, or `CPU_NODE`.
         toolchain: the toolchain that its listener was started with; None if the provider does not report it.
         gpu_count: how many GPUs were leased.
     """
+    if gpu == CPU_NODE:
+        toolchain = _WITHOUT_DEVICES
     differences = list(_differences(health, gpu, toolchain))
     slots = health.slots + len(health.failed_slots)
     if not health.failure and slots < gpu_count:
@@ -68,7 +71,9 @@ def _differences(health: ListenerHealth, gpu: str, toolchain: str | None) -> Ite
         yield f"The VM has the toolchain {health.toolchain!r}; requested: {toolchain!r}."
     if toolchain == _ON_GPU and health.simulated:
         yield "The VM simulates its GPU."
-    if health.gpu != gpu:
+    if gpu == CPU_NODE and not health.simulated:
+        yield "The CPU node does not mark its results as simulated."
+    if gpu not in {health.gpu, CPU_NODE}:
         yield f"The VM has GPU type {health.gpu}; requested: {gpu}."
     if toolchain is not None and toolchain != _WITHOUT_DEVICES and not health.devices:
         yield f"The VM reports no GPU; requested: 1 {gpu}."

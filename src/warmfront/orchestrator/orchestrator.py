@@ -24,6 +24,7 @@ from warmfront.orchestrator.autoscaler import Autoscaler
 from warmfront.orchestrator.breaker_records import BreakerRecords
 from warmfront.orchestrator.budget import Budget, SendAlert
 from warmfront.orchestrator.control_plane_verdicts import cancelled
+from warmfront.orchestrator.cpu_nodes import CpuNodeRouting
 from warmfront.orchestrator.intake import Intake
 from warmfront.orchestrator.overdue_ends import OverdueEnds
 from warmfront.orchestrator.quotes import Quote, QuoteCalculator
@@ -107,6 +108,7 @@ class VMOrchestrator:
         self._provider = provider
         self._listeners = listeners
         self._clock = clock
+        self._routing = CpuNodeRouting(provider, settings)
         self._tasks = tasks = TaskSupervisor()
         self._loop_tasks: list[asyncio.Task[None]] = []
         self._submissions = SubmissionLifecycle(store=retrying, clock=clock, tasks=tasks)
@@ -228,9 +230,9 @@ class VMOrchestrator:
         self._tasks.wake()
         return had_problem
 
-    def quote(self, gpu: str, owner: str) -> Quote:
+    def quote(self, gpu: str, owner: str, endpoint: str = Endpoint.SUBMIT) -> Quote:
         """Return the expected wait and cost of a submission of this owner if it is sent now."""
-        return self._quotes.quote(gpu, owner)
+        return self._quotes.quote(self._routing.vm_type(endpoint, gpu), owner)
 
     # Requests.
 
@@ -261,7 +263,7 @@ class VMOrchestrator:
     async def _submit(
         self, new: NewSubmission, quotas: Sequence[Quota], caps: DailyCaps | None
     ) -> Submission:
-        quote = self.quote(new.gpu, new.owner)
+        quote = self.quote(new.gpu, new.owner, new.endpoint)
         position = self._xrays.position(new.owner) + quote.position
         first = InQueue(submission_id=new.id, position=position, quote=quote.for_event())
         needs_vm = new.endpoint != Endpoint.XRAY
@@ -274,7 +276,8 @@ class VMOrchestrator:
             pays_boot=quote.pays_boot and needs_vm,
         )
         if event is not None:  # None if the same request was stored before
-            active = ActiveSubmission(submission=submission)
+            on_cpu_node = self._routing.accepts(new.endpoint, new.gpu)
+            active = ActiveSubmission(submission=submission, on_cpu_node=on_cpu_node)
             self._submissions.track(active, new)
             self._xrays.add(active)
         return submission
@@ -344,7 +347,8 @@ class VMOrchestrator:
         for gpu, seconds in state.boot_times:
             self._pool.estimates(gpu).boot.observe(seconds)
         for arrival in state.arrivals:
-            self._pool.policy(arrival.gpu).arrived(arrival.created_at, arrival.owner)
+            vm_type = self._routing.vm_type(arrival.endpoint, arrival.gpu)
+            self._pool.policy(vm_type).arrived(arrival.created_at, arrival.owner)
         for vm in state.live_vms:
             self._pool.resume(vm)
         for submission in state.unfinished:
@@ -352,6 +356,8 @@ class VMOrchestrator:
                 submission=submission,
                 lost_attempts=state.lost_attempts.get(submission.id, 0),
                 preempted=submission.id in state.preempted,
+                on_cpu_node=submission.id not in state.needs_gpu
+                and self._routing.accepts(submission.endpoint, submission.gpu),
                 cancel_requested=submission.cancel_requested,
             )
             self._resume(active, state.attempts.get(submission.id))

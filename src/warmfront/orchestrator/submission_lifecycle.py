@@ -11,6 +11,7 @@ import logging
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from warmfront.gpus import CPU_NODE
 from warmfront.orchestrator.control_plane_verdicts import cancelled, rejected, vms_lost
 from warmfront.orchestrator.fair_queue import FairQueue
 from warmfront.value_class import dataclass
@@ -45,6 +46,7 @@ class ActiveSubmission:
     vm: PooledVM | None = None  #: the VM of that attempt
     lost_attempts: int = 0  #: attempts lost to infrastructure
     preempted: bool = False  #: its spot VM was preempted, so it must run on demand
+    on_cpu_node: bool = False  #: a CPU node judges it, not a VM with its GPU type
     cancel_requested: bool = False
     done: asyncio.Event = field(default_factory=asyncio.Event)  #: set when the verdict is stored
 
@@ -60,12 +62,12 @@ class ActiveSubmission:
 
     @property
     def gpu(self) -> str:
-        """The GPU type of the submission."""
-        return self.submission.gpu
+        """The GPU type of the VM that it needs, or `CPU_NODE`."""
+        return CPU_NODE if self.on_cpu_node else self.submission.gpu
 
 
 class SubmissionLifecycle:
-    """Every submission without a verdict, with one fair queue per GPU type."""
+    """Every submission without a verdict, with one fair queue per GPU type, and one for CPU nodes."""
 
     def __init__(self, *, store: Store, clock: Clock, tasks: TaskSupervisor) -> None:
         self._store = store
@@ -150,19 +152,27 @@ class SubmissionLifecycle:
         self._tasks.wake()
 
     def requeue(
-        self, active: ActiveSubmission, *, interrupted: bool = False, preempted: bool = False
+        self,
+        active: ActiveSubmission,
+        *,
+        interrupted: bool = False,
+        preempted: bool = False,
+        needs_gpu: bool = False,
     ) -> None:
         """Queue a submission again after its attempt was lost, or fail it after `RETRIES` losses.
 
         An attempt that was interrupted by an orderly stop does not count as lost. Neither does one whose spot
-        VM was preempted, which can happen to a submission only once.
+        VM was preempted, nor one on a CPU node that showed that the submission needs a GPU. Each of these
+        two can happen to a submission only once.
         """
         self.queue(active.gpu).done(active.owner)
         active.attempt = active.vm = None
         if preempted:
             active.preempted = True
             self._preempted.add(active.id)
-        if not interrupted and not preempted:
+        if needs_gpu:
+            active.on_cpu_node = False
+        if not (interrupted or preempted or needs_gpu):
             active.lost_attempts += 1
         if active.cancel_requested:
             self._tasks.spawn(self.complete(active, cancelled()))

@@ -215,7 +215,7 @@ class VMControls:
         boot_s = 0.0
         if vm.ready_at is None:
             boot_s = max(0.0, vm.created_at + self._pool.estimates(vm.gpu).boot.seconds - now)
-        until = now + boot_s + self._left_s(pooled) + self._settings.idle_timeout_s
+        until = now + boot_s + self._left_s(pooled) + self._settings.idle_timeout_of(vm.gpu)
         if vm.deadline_at is not None and (pinned or vm.deadline_at != vm.pinned_until):
             until = vm.deadline_at
         return max(until, vm.pinned_until) if pinned and vm.pinned_until is not None else until

@@ -9,12 +9,14 @@ import asyncio
 import contextlib
 import itertools
 import logging
+from collections import Counter
 from dataclasses import field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded, Conflict, ProviderError, VMUnreachable, WarmfrontError
 from warmfront.events import PoolUsage, Provisioning, VMFailed, VMStart
+from warmfront.gpus import CPU_NODE
 from warmfront.money.billing import charge_work, meter_until
 from warmfront.orchestrator.adaptive import make_policy
 from warmfront.orchestrator.keep_warm import clock_time
@@ -162,7 +164,8 @@ class VMPool:
         self._policies: dict[str, KeepWarmPolicy] = {}
         self._boot_failures: list[BootFailure] = []
         self._stopping = False
-        self._overdue = 0  # how many VMs are overdue
+        # How many VMs count against the limit, by whether they are CPU nodes: all except overdue ones.
+        self._counted = Counter[bool]()
         self.deadlines = DeadlineIndex()
         self.spot = SpotPolicy.of(settings)
 
@@ -170,7 +173,11 @@ class VMPool:
 
     def __len__(self) -> int:
         """Return how many VMs count against the limit: all except those that the cloud fails to end."""
-        return len(self._vms) - self._overdue
+        return self._counted.total()
+
+    def count(self, *, cpu_nodes: bool) -> int:
+        """Return how many CPU nodes, or how many VMs with a GPU, count against their limit."""
+        return self._counted[cpu_nodes]
 
     def get(self, vm_id: str) -> PooledVM | None:
         """Return a VM of the pool."""
@@ -236,7 +243,7 @@ class VMPool:
             smallest = min(self._provider.gpu_counts(gpu))
             rate_usd_per_h = float(self._budget.billing(gpu, smallest).rate_usd_per_h)
             boot = self.estimates(gpu).boot
-            policy = make_policy(self._settings, rate_usd_per_h, lambda: boot.seconds)
+            policy = make_policy(self._settings, gpu, rate_usd_per_h, lambda: boot.seconds)
             self._policies[gpu] = policy
         return policy
 
@@ -274,10 +281,8 @@ class VMPool:
         escrow = self._budget.escrow
         try:
             escrow.reserve(vm.id, worst_usd)
-        except (
-            BudgetExceeded
-        ):  # the idle timeout has been reserved since its last task began, a pin since then
-            keep_s = max(min(keep_s, self._settings.idle_timeout_s), pinned_s)
+        except BudgetExceeded:  # the idle timeout was reserved with its last task, and a pin with its request
+            keep_s = max(min(keep_s, self._settings.idle_timeout_of(vm.gpu)), pinned_s)
         until = now + keep_s
         if vm.started_at is not None:
             age_s = max(0.0, until - vm.started_at)
@@ -321,7 +326,13 @@ class VMPool:
 
     def _add(self, vm: VMInstance) -> PooledVM:
         pooled = self._vms[vm.id] = PooledVM(vm=vm)
+        self._counted[vm.gpu == CPU_NODE] += 1
         return pooled
+
+    def _remove(self, pooled: PooledVM) -> None:
+        del self._vms[pooled.vm.id]
+        if not pooled.overdue:
+            self._counted[pooled.vm.gpu == CPU_NODE] -= 1
 
     def _begin_boot(self, pooled: PooledVM, *, stored: bool) -> None:
         self._booting[pooled.vm.id] = pooled
@@ -392,7 +403,7 @@ class VMPool:
         pooled.releasing = True
         self._budget.escrow.settle(vm.id, Decimal(0))
         self._booting.pop(vm.id, None)
-        del self._vms[vm.id]
+        self._remove(pooled)
         pooled.ended.set()
         self._tasks.wake()
 
@@ -721,9 +732,8 @@ class VMPool:
         self._budget.escrow.settle(vm.id, total_usd)
         if vm.spot and vm.started_at is not None and vm.ended_at is not None:
             self.spot.rate.observe(vm.ended_at - vm.started_at, interrupted=vm.preempted)
-        del self._vms[vm.id]
+        self._remove(pooled)
         self._drained.pop(vm.id, None)
-        self._overdue -= pooled.overdue
         pooled.ended.set()
         for active in lost:
             if vm.failed:
@@ -736,7 +746,7 @@ class VMPool:
         if await self._ends_within(pooled, self._overdue_ends.left_s(pooled.vm)):
             return
         pooled.overdue = True
-        self._overdue += 1
+        self._counted[pooled.vm.gpu == CPU_NODE] -= 1
         await self._explain_overdue(pooled)
         self._tasks.wake()  # it no longer counts against the limit
         await self._overdue_ends.alert(pooled.vm)

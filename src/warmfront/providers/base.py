@@ -36,7 +36,8 @@ class Lease:
 
     vm_id: str
     phase: Phase
-    gpu: str | None = None  #: GPU type of the VM; None if the provider has no record of it
+    #: GPU type of the VM, or `gpus.CPU_NODE`; None if the provider has no record of it.
+    gpu: str | None = None
     gpu_count: int = 1  #: the number of GPUs
     started_at: float | None = None  #: start of the billed interval
     ended_at: float | None = None  #: end of the billed interval
@@ -167,6 +168,19 @@ class SpotProvider(Protocol):
 
     def provision_spot(self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1) -> AsyncIterator[Lease]:
         """Lease a spot VM, as `Provider.provision` leases an on-demand VM."""
+
+
+@runtime_checkable
+class CpuNodeProvider(Protocol):
+    """The additional attribute of a provider with CPU nodes, whose GPU type is `gpus.CPU_NODE`."""
+
+    #: The most CPU nodes that it can have at a time. They do not count against `max_vms`. 0 if it has none.
+    max_cpu_nodes: int
+
+
+def max_cpu_nodes(provider: Provider) -> int:
+    """Return how many CPU nodes a provider can have at a time; 0 if it has none."""
+    return provider.max_cpu_nodes if isinstance(provider, CpuNodeProvider) else 0
 
 
 def spot_billing(provider: Provider, gpu: str, gpu_count: int = 1) -> Billing | None:

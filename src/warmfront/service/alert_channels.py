@@ -15,8 +15,8 @@ from urllib.parse import unquote, urlsplit
 
 import httpx
 
-from warmfront.api.auth import is_loopback
 from warmfront.value_class import dataclass
+from warmfront.values import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """The service's composition root: open its components, connect them, and close them in reverse order.
 
-The only decision made here is whether the service may start: without an API key, it does not listen on an
-address that other machines can reach.
+The only decision made here is whether the service may start: without an API key or sign-in, it does not
+listen on an address that other machines can reach.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import time
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warmfront.api.app import create_app
-from warmfront.api.auth import is_loopback
 from warmfront.api.context import ServiceContext
 from warmfront.clock import SystemClock
-from warmfront.errors import NoApiKey
+from warmfront.errors import NoApiKey, StoreLocked
 from warmfront.hip.toolchain import open_toolchain
 from warmfront.hip.xray.service import XrayService
 from warmfront.orchestrator.event_log import EventBus, EventLog
@@ -31,16 +31,21 @@ from warmfront.service.alert_channels import AlertChannels
 from warmfront.service.alert_monitor import AlertMonitor
 from warmfront.service.billing_reconciliation import BillingReconciler
 from warmfront.service.http_server import HttpServer, call_on_stop_signals, open_socket
+from warmfront.service.standby import AppSwitch, exit_if_superseded, standby_context, wait_for_takeover
 from warmfront.service.storage_check import check_storage
 from warmfront.service.traces import OtlpExporter, TracingBus
-from warmfront.store.sql_database import open_store
+from warmfront.sign_in.provider import open_identity_provider
+from warmfront.store.sql_database import open_standby_store
+from warmfront.values import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+    from socket import socket
 
     from warmfront.clock import Clock
     from warmfront.providers.base import Provider
     from warmfront.settings import Settings
+    from warmfront.store.sql_database import StandbyStore
     from warmfront.store.store import Store
 
 log = logging.getLogger(__name__)
@@ -61,22 +66,44 @@ async def run_service(settings: Settings, *, on_listening: Callable[[int], objec
     call_on_stop_signals(asyncio.current_task().cancel)  # type: ignore[union-attr]  # inside a task
     async with AsyncExitStack() as stack:
         bus = _open_bus(settings)
-        store = await open_store(settings, bus=bus)
+        standby = await open_standby_store(settings, bus=bus)
+        store = standby.store
         stack.push_async_callback(store.close)
         if isinstance(bus, TracingBus):
             bus.store = store
             stack.push_async_callback(bus.flush)
-        await _require_key(store, settings)
-        socket = stack.enter_context(open_socket(settings.host, settings.port))
+        is_active = await _take_over_now(standby, settings)
+        if is_active or await standby.is_readable():
+            await _require_key(store, settings)
+        listening = stack.enter_context(open_socket(settings.host, settings.port))
         events = EventLog(store, bus)
-        context = await stack.enter_async_context(_open_context(settings, store, events))
+        xray_service = await asyncio.to_thread(XrayService.open, settings)
+        stack.callback(xray_service.close)
+        await asyncio.to_thread(_build_toolchain, settings)
+        switch = AppSwitch()
         server = HttpServer(
-            create_app(context),
+            switch,
             settings,
-            on_start=lambda: on_listening(socket.getsockname()[1]),
+            on_start=lambda: on_listening(listening.getsockname()[1]),
             on_shutdown=events.close,
         )
-        await server.serve([socket])
+
+        async def activate() -> None:
+            context = await stack.enter_async_context(_open_context(settings, store, events, xray_service))
+            switch.app = create_app(context)
+
+        if is_active:
+            await activate()
+            await server.serve([listening])
+        else:
+            switch.app = create_app(_standby_context(settings, store, events))
+            async with _serving(server, listening) as serving:
+                waiting = wait_for_takeover(standby, bus, open_secret(settings.data_dir))
+                if await _comes_first(waiting, serving):
+                    started_at = time.monotonic()
+                    await _require_key(store, settings)
+                    await activate()
+                    log.info("took over in %.2f s; this service is active", time.monotonic() - started_at)
         log.info("stopping")
 
 
@@ -87,21 +114,68 @@ def _open_bus(settings: Settings) -> EventBus:
     return TracingBus(OtlpExporter(settings.otlp_endpoint))
 
 
+async def _take_over_now(standby: StandbyStore, settings: Settings) -> bool:
+    """Lock the database; return False if another service is active and this one may wait."""
+    try:
+        await standby.take_over_now()
+    except StoreLocked:
+        if not settings.standby:
+            raise
+        return False
+    return True
+
+
+@asynccontextmanager
+async def _serving(server: HttpServer, listening: socket) -> AsyncIterator[asyncio.Task[None]]:
+    """Serve in the background; on exit, wait until the server has stopped, or stop it after an error."""
+    serving = asyncio.create_task(server.serve([listening]))
+    try:
+        yield serving
+    except BaseException:
+        server.should_exit = True
+        raise
+    finally:
+        await serving
+
+
+async def _comes_first(waiting: Coroutine[Any, Any, None], serving: asyncio.Task[None]) -> bool:
+    """Wait; return False, and stop waiting, if the server was stopped first."""
+    task = asyncio.create_task(waiting)
+    await asyncio.wait({serving, task}, return_when=asyncio.FIRST_COMPLETED)
+    if task.done():
+        task.result()
+        return True
+    task.cancel()
+    return False
+
+
 async def _require_key(store: Store, settings: Settings) -> None:
-    if not is_loopback(settings.host) and not await store.has_active_key():
+    is_protected = settings.oidc_issuer is not None or await store.has_active_key()
+    if not is_loopback(settings.host) and not is_protected:
         raise NoApiKey(
             f"Other machines can reach the service on {settings.host}, and there is no API key.",
             hint="Create an API key, or set WARMFRONT_HOST to 127.0.0.1.",
         )
 
 
+def _standby_context(settings: Settings, store: Store, events: EventLog) -> ServiceContext:
+    """Return the components that a service on standby has."""
+    return standby_context(
+        settings=settings,
+        store=store,
+        log=events,
+        clock=SystemClock(),
+        new_id=_new_id,
+        signing_keys=open_keyring(settings.data_dir),
+    )
+
+
 @asynccontextmanager
-async def _open_context(settings: Settings, store: Store, events: EventLog) -> AsyncIterator[ServiceContext]:
+async def _open_context(
+    settings: Settings, store: Store, events: EventLog, xray_service: XrayService
+) -> AsyncIterator[ServiceContext]:
     """Open all components behind the API and start the orchestrator; on exit, stop and close them."""
     async with AsyncExitStack() as stack:
-        xray_service = await asyncio.to_thread(XrayService.open, settings)
-        stack.callback(xray_service.close)
-        await asyncio.to_thread(_build_toolchain, settings)
         clock = SystemClock()
         provider = open_provider(settings, clock, ownership=await _ownership(store, clock))
         stack.push_async_callback(provider.close)
@@ -123,6 +197,7 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
         )
         stack.enter_context(_run_in_background(alerts.run()))
         reconciler = stack.enter_context(_start_reconciler(store, provider, clock))
+        stack.enter_context(_run_in_background(exit_if_superseded(store, settings)))
         stack.enter_context(_start_preflight(settings))
         yield ServiceContext(
             settings=settings,
@@ -134,6 +209,7 @@ async def _open_context(settings: Settings, store: Store, events: EventLog) -> A
             new_id=_new_id,
             xray=xray_service.report,
             billing_reconciler=reconciler,
+            identity_provider=open_identity_provider(settings),
             signing_keys=signing_keys,
             alerts=alerts,
             check_storage=partial(
@@ -163,7 +239,9 @@ async def _open_orchestrator(
     signing_keys: Keyring,
     channels: AlertChannels,
 ) -> AsyncIterator[VMOrchestrator]:
-    token_of = open_secret(settings.data_dir).token_of
+    secret = open_secret(settings.data_dir)
+    await store.save_secret_fingerprint(secret.fingerprint, clock.now())
+    token_of = secret.token_of
     listeners = open_listeners(provider, token_of)
     try:
         orchestrator = VMOrchestrator(
@@ -198,18 +276,15 @@ def _start_reconciler(store: Store, provider: Provider, clock: Clock) -> Iterato
 
 
 @contextmanager
-def _run_in_background(work: Coroutine[object, object, None]) -> Iterator[None]:
-    task = asyncio.create_task(work)
-    try:
+def _start_preflight(settings: Settings) -> Iterator[None]:
+    """Check everything that the first VM will need, in the background, and log what is missing."""
+    with _run_in_background(_log_preflight(settings)):
         yield
-    finally:
-        task.cancel()
 
 
 @contextmanager
-def _start_preflight(settings: Settings) -> Iterator[None]:
-    """Check everything that the first VM will need, in the background, and log what is missing."""
-    task = asyncio.create_task(_log_preflight(settings))
+def _run_in_background(work: Coroutine[Any, Any, None]) -> Iterator[None]:
+    task = asyncio.create_task(work)
     try:
         yield
     finally:

@@ -17,7 +17,7 @@ from warmfront.http_connections import ConnectionLimits, GuardedServer, affordab
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from fastapi import FastAPI
+    from starlette.types import ASGIApp
 
     from warmfront.settings import Settings
 
@@ -34,7 +34,7 @@ class HttpServer(GuardedServer):
 
     def __init__(
         self,
-        app: FastAPI,
+        app: ASGIApp,
         settings: Settings,
         *,
         on_start: Callable[[], object],

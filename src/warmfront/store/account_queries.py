@@ -10,12 +10,14 @@ import hashlib
 import hmac
 import re
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, exists, insert, select, text, update
 
+from warmfront.roles import Role
 from warmfront.store import schema
-from warmfront.store.records import ApiKey, Role
+from warmfront.store.records import ApiKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,10 +52,33 @@ def find_key(conn: Connection, secret: str) -> ApiKey | None:
     row = conn.execute(_FIND_KEY, {"id": match[1]}).first() if match else None
     if row is None or not hmac.compare_digest(row.secret_sha256, _digest(secret)):
         return None
-    return _key(row)
+    return _limited_key(row)
 
 
-_FIND_KEY = _KEYS.where(_K.id == bindparam("id"), _K.revoked_at.is_(None))
+#: With the account of its user, if there is one: a key never has more permissions than its user.
+_FIND_KEY = (
+    select(
+        *_KEYS.selected_columns,
+        schema.users.c.role.label("user_role"),
+        schema.users.c.team.label("user_team"),
+        schema.users.c.daily_budget_usd,
+    )
+    .select_from(schema.api_keys.outerjoin(schema.users, schema.users.c.name == _K.user_name))
+    .where(_K.id == bindparam("id"), _K.revoked_at.is_(None), schema.users.c.disabled_at.is_(None))
+)
+
+
+def _limited_key(row: Row[*tuple[Any, ...]]) -> ApiKey:
+    key = _key(row)
+    if row.user_role is None:
+        return key
+    user_role = Role(row.user_role)
+    return replace(
+        key,
+        role=key.role if user_role.includes(key.role) else user_role,
+        team=row.user_team or key.team,
+        daily_budget_usd=row.daily_budget_usd,
+    )
 
 
 def all_keys(conn: Connection) -> list[ApiKey]:
@@ -153,6 +178,23 @@ def owner_id(conn: Connection, new_id: str, now: float) -> str:
     """Return the owner id of this database; store `new_id` as the owner id if there is none yet."""
     conn.execute(_MARK_ONCE, {"name": OWNER_MARK, "value": new_id, "time": now})
     return get_mark(conn, OWNER_MARK) or new_id
+
+
+def claim_epoch(conn: Connection, now: float) -> int:
+    """Begin the next epoch of this database and return it. The caller holds the lock."""
+    epoch = current_epoch(conn) + 1
+    put_mark(conn, _EPOCH_MARK, str(epoch), now)
+    return epoch
+
+
+def current_epoch(conn: Connection) -> int:
+    """Return the epoch: how many times a service has locked this database and begun to decide."""
+    return int(get_mark(conn, _EPOCH_MARK) or 0)
+
+
+_EPOCH_MARK = "service-epoch"
+#: The name of the mark that holds the fingerprint of the active service's secret.
+SECRET_MARK = "secret-fingerprint"  # noqa: S105 - a name
 
 
 #: The name of the mark that holds the owner id.

@@ -138,15 +138,15 @@ _LOST_COUNTS = (
 )
 
 
-def preempted(conn: Connection) -> set[str]:
-    """Return the unfinished submissions that lost an attempt with a spot VM."""
-    return {row[0] for row in conn.execute(_PREEMPTED)}
+def ended_with(conn: Connection, outcome: AttemptOutcome) -> set[str]:
+    """Return the unfinished submissions that have an attempt with this outcome."""
+    return {row[0] for row in conn.execute(_ENDED_WITH, {"this": outcome})}
 
 
-_PREEMPTED = (
+_ENDED_WITH = (
     select(_A.submission_id)
     .join(schema.submissions, _S.id == _A.submission_id)
-    .where(_A.outcome == AttemptOutcome.PREEMPTED, schema.state_in(UNFINISHED))
+    .where(_A.outcome == bindparam("this"), schema.state_in(UNFINISHED))
 )
 
 
@@ -247,11 +247,12 @@ def lose_attempt(
     *,
     vm: VMInstance,
     entries: Sequence[LedgerEntry],
+    outcome: AttemptOutcome = AttemptOutcome.LOST,
 ) -> None:
     """Return the submission of an attempt to the queue, and store the VM as free."""
     vm_queries.save(conn, vm)
     ledger_queries.add(conn, entries)
-    lose(conn, attempt.id, now, reason)
+    lose(conn, attempt.id, now, reason, outcome=outcome)
 
 
 def end_vm(

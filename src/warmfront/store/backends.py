@@ -1,8 +1,8 @@
 """The two database backends: how to connect to each, and how one service locks it.
 
 SQLite is locked with a file next to it, PostgreSQL with an advisory lock in the writer's own session: a
-writer that loses its connection also loses the lock, and cannot write without it. This module does not refer
-to any table.
+writer that loses its connection also loses the lock, and cannot write without it. A writer that no longer
+sends anything loses it too, after the lock timeout. This module does not refer to any table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sqlalchemy import URL, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.pool import NullPool, QueuePool
 
-from warmfront.errors import BadSetting, StoreUnavailable
+from warmfront.errors import BadSetting, StoreLocked, StoreUnavailable
 from warmfront.store.database_errors import is_cut, name_of
 
 if TYPE_CHECKING:
@@ -33,7 +33,12 @@ if TYPE_CHECKING:
 READERS = 4
 _BUSY_TIMEOUT_S = 5
 _CONNECT_TIMEOUT_S = 5
-_LOCK_TIMEOUT_S = 2
+_LOCK_WAIT_S = 2
+_KEEPALIVE_IDLE_S = 5
+_KEEPALIVE_INTERVAL_S = 2
+_KEEPALIVE_COUNT = 3
+#: Keepalives are not sent while data waits to be acknowledged, so that has a limit of its own.
+_UNACKNOWLEDGED_MS = 1000 * (_KEEPALIVE_IDLE_S + _KEEPALIVE_INTERVAL_S * _KEEPALIVE_COUNT)
 #: The key of our advisory lock: "warmfron" in ASCII.
 _LOCK_KEY = int.from_bytes(b"warmfron", "big", signed=True)
 
@@ -59,7 +64,7 @@ class Backend(Protocol):
         """Return a value that changes if this database is replaced by another."""
 
     def lock(self, connection: Connection) -> None:
-        """Lock out other services. Raises `StoreUnavailable`, which names the holder of the lock."""
+        """Lock out other services. Raises `StoreLocked`, which names the holder of the lock."""
 
     def unlock(self) -> None:
         """Release the lock, if closing the connection does not."""
@@ -84,7 +89,7 @@ def backend_of(settings: Settings) -> Backend:
         # The parser's message may repeat the URL with its password.
         raise _bad_url("is not a database URL") from None
     if url.get_backend_name() == "postgresql":
-        return Postgres(url)
+        return Postgres(url, timeout_s=settings.lock_timeout_s)
     if not url.database or url.database == ":memory:":
         raise _bad_url("does not name a file")
     return Sqlite(Path(url.database).absolute())
@@ -207,19 +212,25 @@ def _with_transactions(engine: Engine, begin: str, pragmas: tuple[str, ...]) -> 
 
 
 class Postgres:
-    """A PostgreSQL server. TCP keepalives detect a dead peer within a minute, on both sides."""
+    """A PostgreSQL server. TCP keepalives detect a dead peer within 11 s, on both sides.
 
-    def __init__(self, url: URL) -> None:
+    Args:
+        url: The address of the database.
+        timeout_s: After this time without a query, the server ends the writer's session and its lock.
+    """
+
+    def __init__(self, url: URL, *, timeout_s: float) -> None:
         self.url = url.set(drivername="postgresql+psycopg")
         ours = {
             "application_name": _own_name()[:63],
             "connect_timeout": str(_CONNECT_TIMEOUT_S),
-            "keepalives_idle": "10",
-            "keepalives_interval": "5",
-            "keepalives_count": "3",
-            "tcp_user_timeout": "20000",
+            "keepalives_idle": str(_KEEPALIVE_IDLE_S),
+            "keepalives_interval": str(_KEEPALIVE_INTERVAL_S),
+            "keepalives_count": str(_KEEPALIVE_COUNT),
+            "tcp_user_timeout": str(_UNACKNOWLEDGED_MS),
         }
         self._url = self.url.set(query={**ours, **self.url.query})
+        self._timeout_s = timeout_s
 
     def prepare(self) -> None:
         """Do nothing: the operator created the database."""
@@ -263,11 +274,13 @@ class Postgres:
     def lock(self, connection: Connection) -> None:
         """Take an advisory lock, which ends with this session, even after a crash.
 
-        Wait a few seconds for it: the server may not have noticed yet that the previous process has ended.
+        Wait a few seconds for it: the server may not have noticed yet that the previous process has ended,
+        and a standby gets the lock at the moment it is released.
         """
         try:
-            connection.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT_S}s'"))
+            connection.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_WAIT_S}s'"))
             connection.execute(text("SELECT pg_advisory_lock(:key)"), {"key": _LOCK_KEY})
+            connection.execute(_LOCK_TIMEOUT, {"timeout_ms": str(round(self._timeout_s * 1000))})
             connection.commit()
         except OperationalError as error:
             if is_cut(error):
@@ -279,6 +292,12 @@ class Postgres:
     def unlock(self) -> None:
         """Do nothing: closing the connection releases the lock."""
 
+
+#: PostgreSQL 13 and older have no such setting; there a process that hangs keeps its lock.
+_LOCK_TIMEOUT = text("""
+    SELECT set_config(name, :timeout_ms, false) FROM pg_settings
+    WHERE name IN ('idle_session_timeout', 'idle_in_transaction_session_timeout')
+""")
 
 _HOLDER = text("""
     SELECT application_name || ' from ' || coalesce(host(client_addr), 'the local socket')
@@ -293,19 +312,21 @@ def _limit_session(connection: Any, _record: object) -> None:  # noqa: ANN401 - 
     """Make the server release the lock of an unreachable host, and set a time limit for every statement."""
     connection.autocommit = True
     connection.execute(
-        "SELECT set_config('tcp_keepalives_idle', '10', false),"
-        " set_config('tcp_keepalives_interval', '5', false),"
-        " set_config('tcp_keepalives_count', '3', false),"
+        f"SELECT set_config('tcp_keepalives_idle', '{_KEEPALIVE_IDLE_S}', false),"
+        f" set_config('tcp_keepalives_interval', '{_KEEPALIVE_INTERVAL_S}', false),"
+        f" set_config('tcp_keepalives_count', '{_KEEPALIVE_COUNT}', false),"
+        f" set_config('tcp_user_timeout', '{_UNACKNOWLEDGED_MS}', false),"
         " set_config('statement_timeout', '30s', false)"
     )
     connection.autocommit = False
 
 
-def _locked_by(database: str, holder: str) -> StoreUnavailable:
-    return StoreUnavailable(
+def _locked_by(database: str, holder: str) -> StoreLocked:
+    return StoreLocked(
         f"The database {database} is in use by {holder}.",
-        hint="A database serves one Warmfront service at a time: stop the other one, or set another "
-        "WARMFRONT_DATA_DIR or WARMFRONT_DATABASE_URL.",
+        hint="A database has one active service at a time: stop the other one, or set another "
+        "WARMFRONT_DATA_DIR or WARMFRONT_DATABASE_URL. With PostgreSQL, WARMFRONT_STANDBY=true waits until "
+        "the other one ends.",
     )
 
 

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
 
-from warmfront.errors import StoreUnavailable
+from warmfront.errors import StoreUnavailable, Superseded
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -70,10 +70,14 @@ class RetryingDatabase:
 
 
 async def _retry(call: Callable[[], Awaitable[T]]) -> T:
+    """Repeat a call until the database is available. Never return if another service has taken over."""
     backoff_s = _FIRST_BACKOFF_S
     while True:
         try:
             return await call()
+        except Superseded:
+            # The caller must not act on this, not even by handling an error; the process is about to exit.
+            await asyncio.Event().wait()
         except StoreUnavailable as error:
             log.warning("database unavailable: %s; retrying in %.2f s", error.message, backoff_s)
             await asyncio.sleep(backoff_s)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, bindparam, cast, func, insert, select
+from sqlalchemy import BigInteger, bindparam, cast, func, insert, select, union
 
 from warmfront.store import schema
 from warmfront.store.records import LedgerEntry, Meter
@@ -99,6 +99,11 @@ def total_of_vm(conn: Connection, vm_id: str) -> Decimal:
     return _dollars(conn, _OF_VM, vm_id)
 
 
+def total_of_gpu(conn: Connection, gpu: str) -> Decimal:
+    """Return the cost of all VMs with this GPU type, or of all CPU nodes."""
+    return _dollars(conn, _OF_GPU, gpu)
+
+
 def of_submission(conn: Connection, submission_id: str) -> Decimal:
     """Return the charge of a submission: its attempts, and the boot that its quote included."""
     return _dollars(conn, _OF_SUBMISSION, submission_id)
@@ -110,7 +115,7 @@ def of_owner_since(conn: Connection, owner: str, since: float) -> Decimal:
 
 
 def of_team_since(conn: Connection, team: str, since: float) -> Decimal:
-    """Return the cost since `since` of every user who has or had a key of this team."""
+    """Return the cost since `since` of every member of this team: who has or had a key of it, or signs in."""
     return _dollars(conn, _OF_TEAM, team, since)
 
 
@@ -120,9 +125,13 @@ def total_since(conn: Connection, since: float) -> Decimal:
 
 
 _OF_VM = _SUM.where(_T.vm_id == bindparam("of"))
+_OF_GPU = _SUM.where(_T.vm_id.in_(select(schema.vms.c.id).where(schema.vms.c.gpu == bindparam("of"))))
 _OF_SUBMISSION = _SUM.where(_T.submission_id == bindparam("of"))
 _OF_OWNER = _SUM.where(_T.owner == bindparam("of"), _T.started_at >= bindparam("since"))
-_MEMBERS = select(schema.api_keys.c.user_name).where(schema.api_keys.c.team == bindparam("of"))
+_MEMBERS = union(
+    select(schema.api_keys.c.user_name).where(schema.api_keys.c.team == bindparam("of")),
+    select(schema.users.c.name).where(schema.users.c.team == bindparam("of")),
+)
 _OF_TEAM = _SUM.where(_T.owner.in_(_MEMBERS), _T.started_at >= bindparam("since"))
 _OF_ALL = _SUM.where(_T.started_at >= bindparam("since"))
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from warmfront.audit_chain import Actor, AuditRecord
-    from warmfront.store.records import ApiKey, Role
+    from warmfront.roles import Role
+    from warmfront.store.records import ApiKey
     from warmfront.submission import Submission
     from warmfront.vm import VMInstance
 

@@ -11,6 +11,7 @@ from warmfront.value_class import dataclass
 if TYPE_CHECKING:
     from decimal import Decimal
 
+    from warmfront.roles import Role
     from warmfront.submission import Submission
     from warmfront.usage_limits import DailySpending
     from warmfront.vm import VMInstance
@@ -37,6 +38,7 @@ class AttemptOutcome(StrEnum):
 
     LOST = "LOST"  #: infrastructure failed; counted against the retries of its submission
     PREEMPTED = "PREEMPTED"  #: the cloud preempted the spot VM; not counted, and retried on demand
+    NEEDS_GPU = "NEEDS_GPU"  #: a CPU node cannot judge the submission; not counted, and retried on a GPU
     INTERRUPTED = "INTERRUPTED"  #: the service was stopped in an orderly way; not counted
 
 
@@ -70,11 +72,12 @@ class RunningAttempt(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """The arrival of a submission that got a VM: its time, owner and GPU type."""
+    """The arrival of a submission that got a VM: its time, owner, GPU type and endpoint."""
 
     created_at: float
     owner: str
     gpu: str
+    endpoint: str
 
 
 class Meter(StrEnum):
@@ -110,13 +113,6 @@ class IntakeMode(StrEnum):
     REFUSE = "refuse"  #: new ones are refused; those that were accepted before are run
 
 
-class Role(StrEnum):
-    """The permissions of an API key."""
-
-    USER = "user"
-    OPERATOR = "operator"
-
-
 @dataclass(frozen=True, kw_only=True)
 class ApiKey:
     """An API key without its secret."""
@@ -127,6 +123,7 @@ class ApiKey:
     created_at: float
     revoked_at: float | None = None
     team: str | None = None  #: the daily spending of a team's members is summed
+    daily_budget_usd: Decimal | None = None  #: its user's own daily budget, if they have one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,6 +143,7 @@ class RecoveredState:
     attempts: dict[str, AttemptRecord]  #: the live attempt, by submission id
     lost_attempts: dict[str, int]  #: attempts lost to infrastructure, by submission id
     preempted: set[str]  #: submissions that lost a spot VM to preemption
+    needs_gpu: set[str]  #: submissions that a CPU node could not judge
     spot_history: tuple[float, int]  #: total lifetime of spot VMs in seconds, and the number preempted
     settled_usd: Decimal  #: the cost of all VMs that have ended
     boot_times: list[tuple[str, float]]  #: GPU and seconds of the latest VMs, oldest first
@@ -207,6 +205,7 @@ class CostReport:
     history_by_day: dict[str, Decimal]  #: like `by_day`, for the days that a forecast uses
     user_today: DailySpending  #: the caller's spending; the fields about the team are 0
     pool_usd: Decimal  #: charged to the VM pool, not to a submission
+    cpu_nodes: tuple[float, Decimal]  #: for how many seconds CPU nodes were billed, and their cost
 
 
 @dataclass(frozen=True, kw_only=True)

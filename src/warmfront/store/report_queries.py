@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, bindparam, case, func, or_, select
 
+from warmfront.gpus import CPU_NODE
 from warmfront.store import (
     account_queries,
     attempt_queries,
@@ -18,6 +19,7 @@ from warmfront.store import (
     vm_queries,
 )
 from warmfront.store.records import (
+    AttemptOutcome,
     BestResult,
     CostReport,
     LatencyQuantiles,
@@ -62,7 +64,8 @@ def recovered_state(conn: Connection, arrivals: int) -> RecoveredState:
         unfinished=unfinished,
         attempts={a.submission_id: a for a in attempt_queries.unfinished(conn) if a.id in live_attempts},
         lost_attempts=attempt_queries.lost_counts(conn),
-        preempted=attempt_queries.preempted(conn),
+        preempted=attempt_queries.ended_with(conn, AttemptOutcome.PREEMPTED),
+        needs_gpu=attempt_queries.ended_with(conn, AttemptOutcome.NEEDS_GPU),
         spot_history=vm_queries.spot_history(conn),
         settled_usd=ledger_queries.total_usd(conn) - unsettled,
         boot_times=[(vm.gpu, vm.ready_at - vm.created_at) for vm in boots if vm.ready_at is not None],
@@ -271,6 +274,7 @@ def costs(conn: Connection, user: str, *, today: float, since: float, history_si
         history_by_day=ledger_queries.by_day(conn, history_since),
         user_today=ledger_queries.spent_today(conn, user, None, today),
         pool_usd=ledger_queries.charged_to_pool(conn),
+        cpu_nodes=(vm_queries.billed_s(conn, CPU_NODE), ledger_queries.total_of_gpu(conn, CPU_NODE)),
     )
 
 

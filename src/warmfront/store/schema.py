@@ -120,6 +120,7 @@ submissions = Table(
     Column("simulated", Boolean, nullable=False),
     Column("cost_usd", Usd),
     Column("team", Text),
+    Column("daily_budget_usd", Usd),
     Column("expected_usd", Usd, nullable=False),
     Column("pays_boot", Boolean, nullable=False),
     Column("avg_runtime_ms", Double),
@@ -238,6 +239,85 @@ api_keys = Table(
     Column("created_at", Double, nullable=False),
     Column("revoked_at", Double),
     Column("team", Text),
+)
+
+users = Table(
+    "users",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("issuer", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("display_name", Text, nullable=False),
+    Column("email", Text),
+    Column("role", Text, nullable=False),
+    Column("team", Text),
+    Column("manages_team", Boolean, nullable=False),
+    Column("daily_budget_usd", Usd),
+    Column("created_at", Double, nullable=False),
+    Column("last_sign_in_at", Double, nullable=False),
+    Column("disabled_at", Double),
+    Index(None, "issuer", "subject", unique=True),
+    Index(None, "team"),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("user_name", Text, ForeignKey("users.name"), nullable=False),
+    Column("token_sha256", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("expires_at", Double, nullable=False),
+    Index(None, "user_name"),
+    Index(None, "expires_at"),
+)
+
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("secret_sha256", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("team", Text),
+    Column("manages_team", Boolean, nullable=False),
+    Column("daily_budget_usd", Usd),
+    Column("note", Text, nullable=False),
+    Column("created_by", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("expires_at", Double, nullable=False),
+    Column("used_by", Text),
+    Column("used_at", Double),
+    Column("revoked_at", Double),
+)
+
+shares = Table(
+    "shares",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("visibility", Text, nullable=False),
+    Column("submission_id", Text, ForeignKey("submissions.id")),
+    Column("problem", Text),
+    Column("content", Json, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("changed_at", Double, nullable=False),
+    Index(None, "submission_id", unique=True),
+    Index(None, "owner", "created_at"),
+    Index(None, "visibility", "created_at"),
+)
+
+assignments = Table(
+    "assignments",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("team", Text, nullable=False),
+    Column("problem", Text, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("deadline_at", Double, nullable=False),
+    Column("created_by", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Index(None, "team", "deadline_at"),
 )
 
 usage = Table(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Concatenate
 
-from warmfront.errors import StoreUnavailable
+from warmfront.clock import SystemClock
+from warmfront.errors import OnStandby, StoreLocked, StoreUnavailable
 from warmfront.store import migrate
 from warmfront.store.backends import READERS, backend_of
 from warmfront.store.database_errors import explained, is_cut
@@ -25,6 +27,12 @@ if TYPE_CHECKING:
     from warmfront.store.store import EventPublisher
 
 
+log = logging.getLogger(__name__)
+
+#: How long a standby waits before it tries an unavailable database again.
+_UNAVAILABLE_S = 1.0
+
+
 async def open_store(
     settings: Settings, *, exclusive: bool = True, bus: EventPublisher | None = None
 ) -> Store:
@@ -39,13 +47,19 @@ async def open_store(
     Raises:
         StoreUnavailable: the database cannot be used, or another service has locked it.
     """
+    if exclusive:
+        standby = await open_standby_store(settings, bus=bus)
+        try:
+            await standby.take_over_now()
+        except BaseException:
+            await standby.store.close()
+            raise
+        return standby.store
     backend = backend_of(settings)
     await asyncio.to_thread(backend.prepare)
-    database = SqlDatabase(backend, exclusive=exclusive)
+    database = SqlDatabase(backend, exclusive=False)
     try:
-        if exclusive:
-            await database.write(migrate.upgrade)
-        elif not await database.read(migrate.is_current):
+        if not await database.read(migrate.is_current):
             await (await open_store(settings)).close()
     except BaseException:
         await database.close()
@@ -53,11 +67,59 @@ async def open_store(
     return Store(database, bus)
 
 
+async def open_standby_store(settings: Settings, *, bus: EventPublisher | None = None) -> StandbyStore:
+    """Open the configured store for reading, before this service has locked it."""
+    backend = backend_of(settings)
+    await asyncio.to_thread(backend.prepare)
+    return StandbyStore(SqlDatabase(backend, exclusive=True, read_only=True), bus)
+
+
+class StandbyStore:
+    """A store that is read-only until this service has taken over its database.
+
+    Example:
+        >>> standby = await open_standby_store(settings)
+        >>> await standby.take_over()
+        >>> await standby.store.save_vm(vm)
+    """
+
+    def __init__(self, database: SqlDatabase, bus: EventPublisher | None) -> None:
+        self._database = database
+        self.store = Store(database, bus)
+
+    async def is_readable(self) -> bool:
+        """Return whether the tables exist and have the version of this release."""
+        return await self._database.read(migrate.is_current)
+
+    async def take_over_now(self) -> None:
+        """Lock the database, migrate its tables and accept writes.
+
+        Raises:
+            StoreLocked: another service has locked the database.
+            StoreUnavailable: the database cannot be used.
+        """
+        await self._database.take_over()
+
+    async def take_over(self) -> None:
+        """Wait until no other service has locked the database, then take over."""
+        while True:
+            try:
+                await self.take_over_now()
+            except StoreLocked:
+                continue  # `take_over_now` has waited for the lock
+            except StoreUnavailable as error:
+                log.warning("database unavailable: %s; retrying in %.0f s", error.message, _UNAVAILABLE_S)
+                await asyncio.sleep(_UNAVAILABLE_S)
+            else:
+                return
+
+
 class SqlDatabase:
     """A `Database` on SQLite or PostgreSQL. It reconnects automatically."""
 
-    def __init__(self, backend: Backend, *, exclusive: bool) -> None:
+    def __init__(self, backend: Backend, *, exclusive: bool, read_only: bool = False) -> None:
         self._backend = backend
+        self._read_only = read_only
         self._engine = backend.reader()
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="warmfront-reader")
         self._writer = Writer(backend, exclusive=exclusive)
@@ -76,8 +138,16 @@ class SqlDatabase:
         self, query: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Run a query in one transaction, committed when this returns."""
+        if self._read_only:
+            raise OnStandby
         value: T = await self._writer.write(_bound(query, args, kwargs))
         return value
+
+    async def take_over(self) -> None:
+        """Lock the database, migrate its tables, claim the next epoch and accept writes from now on."""
+        await self._writer.write(migrate.upgrade)
+        await self._writer.claim_epoch(SystemClock().now())
+        self._read_only = False
 
     async def close(self) -> None:
         """Finish pending writes, close the connections and release the lock."""

@@ -21,13 +21,16 @@ from warmfront.store import (
     submission_queries,
     vm_queries,
 )
+from warmfront.store.account_store import AccountStore
 from warmfront.store.database import RetryingDatabase
 from warmfront.store.records import AttemptOutcome
+from warmfront.store.share_store import ShareStore
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from warmfront.audit_chain import Actor, AuditEntry, AuditRecord, ChainCheck
+    from warmfront.roles import Role
     from warmfront.store.attempt_queries import FinishEvent
     from warmfront.store.database import Database
     from warmfront.store.records import (
@@ -42,7 +45,6 @@ if TYPE_CHECKING:
         ProblemStatistics,
         RecoveredState,
         ReplayReport,
-        Role,
         RunningAttempt,
         StoredEvent,
         SubmissionPage,
@@ -82,6 +84,8 @@ class Store:
 
     def __init__(self, database: Database, bus: EventPublisher | None = None) -> None:
         self.database = database
+        self.accounts = AccountStore(database)  #: users, sessions and invitations
+        self.shares = ShareStore(database)  #: shared submissions and X-rays
         self._bus = bus
 
     def retrying(self) -> Store:
@@ -95,6 +99,14 @@ class Store:
     async def ping(self) -> None:
         """Check that the database responds."""
         await self.database.read(report_queries.ping)
+
+    async def check_lock(self) -> None:
+        """Check that this service may still write. This also keeps the lock from timing out.
+
+        Raises:
+            Superseded: another service has taken over.
+        """
+        await self.database.write(report_queries.ping)
 
     # Transitions of submissions.
 
@@ -236,9 +248,12 @@ class Store:
         *,
         vm: VMInstance,
         entries: Sequence[LedgerEntry],
+        outcome: AttemptOutcome = AttemptOutcome.LOST,
     ) -> None:
         """Return an attempt's submission to the queue, and store the VM's new state."""
-        await self.database.write(attempt_queries.lose_attempt, attempt, now, reason, vm=vm, entries=entries)
+        await self.database.write(
+            attempt_queries.lose_attempt, attempt, now, reason, vm=vm, entries=entries, outcome=outcome
+        )
         self._notify()
 
     async def lose_orphan(self, attempt_id: str, now: float, reason: str) -> None:
@@ -337,6 +352,14 @@ class Store:
     async def owner_id(self, new_id: str, now: float) -> str:
         """Return the owner id of this database; store `new_id` as the owner id if there is none yet."""
         return await self.database.write(account_queries.owner_id, new_id, now)
+
+    async def save_secret_fingerprint(self, fingerprint: str, now: float) -> None:
+        """Store the fingerprint of the secret that the active service uses."""
+        await self.database.write(account_queries.put_mark, account_queries.SECRET_MARK, fingerprint, now)
+
+    async def secret_fingerprint(self) -> str | None:
+        """Return the fingerprint of the active service's secret; None if no service has stored one."""
+        return await self.database.read(account_queries.get_mark, account_queries.SECRET_MARK)
 
     async def find_owner_id(self) -> str | None:
         """Return the owner id of this database; None if no service has used it yet."""

@@ -85,6 +85,7 @@ def create(
     account_queries.consume_quotas(conn, new.owner, new.created_at, quotas)
     row = _new_row(new)
     row |= {"team": caps.team if caps else None, "expected_usd": expected_usd, "pays_boot": pays_boot}
+    row["daily_budget_usd"] = caps.own_limit_usd if caps else None
     conn.execute(_CREATE, {**row, "idempotency_key": new.idempotency_key, "request_sha256": digest})
     conn.execute(_CREATE_SOURCE, {"submission_id": new.id, "code": new.code, "problem_def": new.problem_def})
     return Submission(**row), insert_event(conn, new.id, 1, new.created_at, fields)
@@ -216,7 +217,7 @@ def arrivals(conn: Connection, latest: int) -> list[Arrival]:
 
 
 _ARRIVALS = (
-    select(_T.created_at, _T.owner, _T.gpu)
+    select(_T.created_at, _T.owner, _T.gpu, _T.endpoint)
     .where(_T.attempts > 0)
     .order_by(_T.created_at.desc(), _T.id.desc())
     .limit(bindparam("latest"))

@@ -87,6 +87,16 @@ _SINCE = (
 )
 
 
+def billed_s(conn: Connection, gpu: str) -> float:
+    """Return for how many seconds in total the ledger has VMs with this GPU type, or CPU nodes."""
+    return float(conn.execute(_BILLED_S, {"of": gpu}).scalar() or 0.0)
+
+
+_BILLED_S = select(func.sum(func.coalesce(_T.ended_at, _T.metered_until) - _T.started_at)).where(
+    _T.gpu == bindparam("of")
+)
+
+
 def spot_history(conn: Connection) -> tuple[float, int]:
     """Return the total lifetime of all ended spot VMs in seconds, and how many were preempted."""
     lived_s, preempted = conn.execute(_SPOT_HISTORY).one()

@@ -2,6 +2,10 @@
 
 Each write has its own savepoint, so that only a failed write is rolled back. A write returns only when
 it is known to be committed, or known not to be.
+
+Writes are fenced. The lock belongs to the session that writes, so there is no write without the lock. A
+writer that reconnects writes on only if no other service has locked the database in between: every service
+that does so claims the next epoch.
 """
 
 from __future__ import annotations
@@ -12,7 +16,8 @@ import queue
 import threading
 from typing import TYPE_CHECKING, Any
 
-from warmfront.errors import StoreUnavailable
+from warmfront.errors import StoreLocked, StoreUnavailable, Superseded
+from warmfront.store import account_queries
 from warmfront.store.database_errors import explained, is_cut, is_unavailable, name_of
 from warmfront.value_class import dataclass
 
@@ -62,6 +67,7 @@ class Writer:
         self._loop = asyncio.get_running_loop()
         self._pending: queue.SimpleQueue[_Write | None] = queue.SimpleQueue()
         self._doubt: tuple[int, list[_WriteResult]] | None = None  #: a commit whose result is unknown
+        self._epoch: int | None = None  #: the epoch that this service has claimed
         self._closed = False
         self._thread = threading.Thread(target=self._work, name="warmfront-writer", daemon=True)
         self._thread.start()
@@ -73,6 +79,10 @@ class Writer:
         future: asyncio.Future[Any] = self._loop.create_future()
         self._pending.put(_Write(query, future))
         return await future
+
+    async def claim_epoch(self, now: float) -> None:
+        """Begin the next epoch of the database. A writer of an earlier one never writes again."""
+        self._epoch = await self.write(lambda conn: account_queries.claim_epoch(conn, now))
 
     async def close(self) -> None:
         """Finish pending writes, then end the thread and its connection."""
@@ -106,6 +116,9 @@ class Writer:
             self._connect()
             committed = self._backend.was_committed(self._open_connection(), ticket)
             self._open_connection().rollback()
+        except Superseded as error:
+            self._doubt = None
+            return [_WriteResult(result.write, error=error) for result in results]
         except Exception as error:  # noqa: BLE001 - tried again later
             self._undo(error)
             return []
@@ -199,12 +212,32 @@ class Writer:
         connection = self._engine.connect()
         try:
             if self._exclusive:
-                self._backend.lock(connection)
+                self._lock(connection)
         except BaseException:
             connection.close()
             raise
         self._connection = connection
         return False
+
+    def _lock(self, connection: Connection) -> None:
+        try:
+            self._backend.lock(connection)
+        except StoreLocked:
+            self._check_epoch(connection)
+            raise
+        self._check_epoch(connection)
+
+    def _check_epoch(self, connection: Connection) -> None:
+        """Raise `Superseded` if another service has locked the database since this one did."""
+        if self._epoch is None:
+            return
+        epoch = account_queries.current_epoch(connection)
+        connection.rollback()
+        if epoch != self._epoch:
+            raise Superseded(
+                f"Another service has taken over the database {name_of(self._backend.url)}: "
+                f"it began epoch {epoch}, and this service has epoch {self._epoch}."
+            )
 
     def _open_connection(self) -> Connection:
         if self._connection is None:

@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import SlotFailed, UnknownAttempt, VMUnhealthy, VMUnreachable
+from warmfront.gpus import CPU_NODE
 from warmfront.listener.protocol import AttemptEvent, ExecuteRequest, ListenerHealth
 from warmfront.value_class import dataclass
 from warmfront.verdicts import SUCCESS, Endpoint, Verdict
@@ -204,9 +205,9 @@ class FakeListeners:
         listener = await self._connect(vm)
         health = ListenerHealth(
             version="simulated",
-            toolchain="simulated",
+            toolchain="cpu" if listener.vm.gpu == CPU_NODE else "simulated",
             gpu=listener.vm.gpu,
-            simulated=False,
+            simulated=listener.vm.gpu == CPU_NODE,
             running=tuple(run.attempt.id for run in listener.running()),
             uptime_s=self._clock.now() - listener.ready_at,
             slots=listener.slots - len(listener.failed_slots),
@@ -295,7 +296,8 @@ class FakeListeners:
             self._append(listener, run, {"status": "TEST_RESULT", "result": result, "total_tests": _CASES})
         await asyncio.sleep(part_s)
         reason = self.breaks(run)
-        fields = {**_verdict_event(run), **self.verdict_fields(run)}
+        simulated = {"simulated": True} if listener.vm.gpu == CPU_NODE else {}
+        fields = {**_verdict_event(run), **simulated, **self.verdict_fields(run)}
         fields = _broken_event(self.broken_code, reason) if reason else fields
         self._finish(listener, run, fields, "finished")
 

@@ -41,6 +41,8 @@ _LIST_PRICES = {
     if gpu.list_price_usd_per_h is not None
 }
 
+_CPU_NODE_PRICE = Billing(rate_usd_per_h=Decimal("0.10"))
+
 
 @dataclass(frozen=True, kw_only=True)
 class ProviderFaults:
@@ -108,6 +110,7 @@ class FakeProvider:
         slots: how many attempts a VM runs at the same time per GPU.
         gpu_counts: how many GPUs a VM can have; each costs as much as a VM with one.
         spot_price_ratio: the price of a spot VM relative to an on-demand VM; None if there are no spot VMs.
+        max_cpu_nodes: the most CPU nodes at a time; 0 if there are none.
 
     Example:
         >>> provider = FakeProvider(clock=clock, faults=ProviderFaults(no_capacity=0.5))
@@ -133,8 +136,10 @@ class FakeProvider:
         slots: int = 1,
         gpu_counts: Sequence[int] = (1,),
         spot_price_ratio: Decimal | None = None,
+        max_cpu_nodes: int = 0,
     ) -> None:
         self._billing = billing
+        self.max_cpu_nodes = max_cpu_nodes
         self.spot_price_ratio = spot_price_ratio  #: may be changed before the first VM
         self._slots = slots
         self._gpu_counts = tuple(gpu_counts)
@@ -150,18 +155,18 @@ class FakeProvider:
         # Tasks of the cloud continue when the process that started them crashes.
         self._context = contextvars.copy_context()
 
-    def gpu_counts(self, gpu: str) -> tuple[int, ...]:  # noqa: ARG002 - all GPU types are alike
-        """Return the VM sizes that were set at creation."""
-        return self._gpu_counts
+    def gpu_counts(self, gpu: str) -> tuple[int, ...]:
+        """Return the VM sizes that were set at creation; CPU nodes have a single size."""
+        return (1,) if gpu == gpus.CPU_NODE else self._gpu_counts
 
     def billing(self, gpu: str, gpu_count: int = 1) -> Billing:
         """Return the billing model that was set at creation, or one with the GPU type's list price."""
-        billing = self._billing or _LIST_PRICES[gpu]
+        billing = _CPU_NODE_PRICE if gpu == gpus.CPU_NODE else self._billing or _LIST_PRICES[gpu]
         return replace(billing, rate_usd_per_h=billing.rate_usd_per_h * gpu_count)
 
     def spot_billing(self, gpu: str, gpu_count: int = 1) -> Billing | None:
         """Return the billing model of a spot VM, with the ratio that was set at creation."""
-        if self.spot_price_ratio is None:
+        if self.spot_price_ratio is None or gpu == gpus.CPU_NODE:
             return None
         billing = self.billing(gpu, gpu_count)
         return replace(billing, rate_usd_per_h=billing.rate_usd_per_h * self.spot_price_ratio)

@@ -16,7 +16,7 @@ class AuditEntryResponse(ResponseModel):
     seq: int = Field(description="From 1, without gaps.")
     time: Timestamp
     actor: str = Field(description="The user who acted.", examples=["ada"])
-    via: str = Field(description="The id of the API key; `local` without one, or `command line`.")
+    via: str = Field(description="The id of the API key; `session`, `local` or `command line` without one.")
     action: str = Field(description="Stable; programs may match on it.", examples=["vm.drain"])
     subject: str = Field(description="What was acted on, such as the id of a VM.")
     before: dict[str, Any] = Field(description="The values that changed, before the action.")

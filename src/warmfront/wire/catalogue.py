@@ -16,7 +16,14 @@ class GpuResponse(ResponseModel):
     arch: str
     memory_bytes: int
     bandwidth_bytes_per_s: float
+    infinity_cache_bandwidth_bytes_per_s: float | None = Field(
+        description="Null without an Infinity Cache, or if no figure is verified."
+    )
+    lds_bandwidth_bytes_per_s: float = Field(description="Of all compute units together.")
     peak_flops: dict[Dtype, float] = Field(description="FLOP/s, by dtype.")
+    matrix_peak_flops: dict[str, float] = Field(
+        description="FLOP/s of the matrix cores, by element type.", examples=[{"fp16": 1307.4e12}]
+    )
     compute_units: int
     rate_usd_per_h: float | None
     enabled: bool = Field(description="Whether submissions may request it.")

@@ -105,6 +105,16 @@ class BillingReconciliationResponse(ResponseModel):
     differences: list[BillingDifferenceResponse]
 
 
+class CpuNodeCosts(ResponseModel):
+    """What CPU nodes cost, and what the same time on VMs with a GPU would have cost."""
+
+    seconds: float = Field(description="How long CPU nodes were billed: booting, judging and idle.")
+    cost_usd: Dollars = Field(description="According to the ledger.")
+    gpu_type: str = Field(description="The default GPU type, which the comparison uses.")
+    gpu_usd: Dollars = Field(description="`seconds` at today's hourly rate of a VM with that GPU type.")
+    saved_usd: Dollars = Field(description="`gpu_usd` minus `cost_usd`.")
+
+
 class CostsResponse(ResponseModel):
     """Credits, reservations and costs by VM, phase and day."""
 
@@ -121,6 +131,9 @@ class CostsResponse(ResponseModel):
     by_meter: list[MeterCost]
     by_day: list[DailyCost]
     today: TodaysBudget
+    cpu_nodes: CpuNodeCosts | None = Field(
+        default=None, description="What CPU nodes save; null if there were none."
+    )
     audit: BillingReconciliationResponse | None = Field(
         description="The latest reconciliation; null before the first."
     )

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from warmfront.roles import Role
 from warmfront.wire.base import ResponseModel
 
 
@@ -13,6 +14,10 @@ class HealthResponse(ResponseModel):
     """The process is alive."""
 
     status: Literal["ok"] = "ok"
+    state: Literal["active", "standby"] = Field(
+        description="`standby`: another service on the same database is active; this one can be read from, "
+        "and takes over when the other one ends."
+    )
     version: str = Field(description="The release of Warmfront.")
 
 
@@ -36,3 +41,4 @@ class ProblemDetails(ResponseModel):
     detail: str
     hint: str = Field(description="What to do next; may be empty.")
     field: str | None = Field(None, description="The request field or parameter at fault.")
+    role_needed: Role | None = Field(None, description="The role that a rejected action needs.")

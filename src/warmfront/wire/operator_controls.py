@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from warmfront.audit_chain import AuditAction
-from warmfront.store.records import IntakeMode, Role
+from warmfront.roles import Role
+from warmfront.store.records import IntakeMode
 from warmfront.wire.base import Dollars, RequestModel, ResponseModel, Timestamp
 
 _Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}$", examples=["ada"])]
@@ -121,7 +122,7 @@ class CreateKeyRequest(RequestModel):
     """The user of a new API key."""
 
     user: _Name
-    role: Role = Field(Role.USER, strict=False)
+    role: Role = Field(Role.AUTHOR, strict=False)
     team: _Name | None = Field(None, examples=[None])
 
 

@@ -22,7 +22,7 @@ class SubmitRequest(RequestModel):
     )
     problem: Slug
     problem_def: str | None = Field(
-        None, description="The problem's Python source. Requires an operator's key.", examples=[None]
+        None, description="The problem's Python source. Requires the role operator.", examples=[None]
     )
     gpu_type: str | None = Field(
         None, max_length=40, description="The service's default GPU if omitted.", examples=["MI300X"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.support.api_harness import ApiHarness, served
 from warmfront.audit_chain import Actor, AuditAction
-from warmfront.store.records import Role
+from warmfront.roles import Role
 
 AUDIT = "/api/amd/audit"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.support.api_harness import ApiHarness, Client, served
+from warmfront.roles import Role
 from warmfront.store import account_queries
-from warmfront.store.records import Role
 
 GUARDED = [
     ("GET", "/api/amd/submissions"),
@@ -48,6 +48,35 @@ def test_a_key_is_required_once_one_exists(method: str, path: str) -> None:
             assert right not in answer.body.decode()
 
     ask()
+
+
+@served(start=False)
+async def test_an_action_names_the_role_that_it_needs(harness: ApiHarness) -> None:
+    """Each role includes the roles below it; a rejected request names the role needed and the caller's."""
+    reader = harness.user("rea", Role.READER)
+    actions = {
+        Role.AUTHOR: ("POST", "/api/amd/xray"),
+        Role.OPERATOR: ("POST", "/api/amd/provisioning/MI300X/reset"),
+    }
+    assert (await reader.get("/api/amd/problems")).status == 200
+    submitted = await reader.submit()
+    assert submitted.json()["detail"] == "Submitting a kernel requires the role author; your role is reader."
+    for needed, (method, path) in actions.items():
+        for role in Role:
+            client = harness.user(f"ada-{role}", role)
+            answer = await client.ask(
+                method,
+                path,
+                [b'{"solution_code": "// a kernel", "arch": "gfx942"}'],
+                {"content-type": "application/json"},
+            )
+            if role.includes(needed):
+                assert answer.status == 200, (role, answer.body)
+                continue
+            problem = answer.json()
+            assert (answer.status, problem["code"]) == (403, "NOT_ALLOWED")
+            assert problem["role_needed"] == needed
+            assert problem["detail"].endswith(f"requires the role {needed}; your role is {role}.")
 
 
 @served(start=False)

@@ -14,8 +14,9 @@ import pytest
 from tests.support.api_harness import ApiHarness, served
 from warmfront.api.routes.forecasts import Simulations
 from warmfront.cli.cost_projections import what_if_lines
+from warmfront.roles import Role
 from warmfront.store import attempt_queries, event_queries, ledger_queries, submission_queries
-from warmfront.store.records import AttemptRecord, LedgerEntry, Meter, Role
+from warmfront.store.records import AttemptRecord, LedgerEntry, Meter
 from warmfront.submission import NewSubmission
 
 DAY_S = 86_400

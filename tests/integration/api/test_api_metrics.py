@@ -81,6 +81,30 @@ def test_percentages_are_rounded(part: str, whole: str, pct: float) -> None:
     assert serialization.percent(Decimal(part), Decimal(whole)) == pct
 
 
+@served(provider="dstack", cpu_fleet_name="cpu-nodes")
+async def test_the_saving_by_cpu_nodes_is_their_time_at_the_difference_of_the_rates(
+    harness: ApiHarness,
+) -> None:
+    """The comparison is with VMs of the default GPU type; a submission that is timed does not count."""
+    assert (await harness.client.get("/api/amd/costs")).json()["cpu_nodes"] is None
+    quotes = [
+        (await harness.client.get(f"/api/amd/quote?problem=leaky-relu&endpoint={endpoint}")).json()
+        for endpoint in ("checker", "benchmark")
+    ]
+    await harness.client.submit(accept="*/*", endpoint="checker")
+    await harness.client.submit(accept="*/*", endpoint="benchmark")
+    await asyncio.sleep(harness.settings.idle_timeout_s + 60)
+    cpu_node, timed = (await harness.client.get("/api/amd/vms")).json()["items"][::-1]
+    assert (cpu_node["gpu_type"], timed["gpu_type"]) == ("CPU", "MI300X")
+    assert quotes[0]["cost_usd"] == pytest.approx(quotes[1]["cost_usd"] * 0.10 / 1.99, rel=1e-3)
+    saving = (await harness.client.get("/api/amd/costs")).json()["cpu_nodes"]
+    hours = saving["seconds"] / 3600
+    assert saving["cost_usd"] == pytest.approx(0.10 * hours, rel=1e-3) == cpu_node["cost_usd"]
+    assert saving["gpu_usd"] == pytest.approx(1.99 * hours, rel=1e-3)
+    assert saving["saved_usd"] == pytest.approx(1.89 * hours, rel=1e-3)
+    assert saving["gpu_type"] == "MI300X"
+
+
 @served()
 async def test_costs_come_from_the_ledger(harness: ApiHarness) -> None:
     """Costs by VM, by meter and by day each add up to the provider's bill after the VM has ended."""

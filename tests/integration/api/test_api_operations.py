@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.api_harness import ApiHarness, Client, Exchange, parse_events, served
-from warmfront.store.records import Role
+from warmfront.roles import Role
 from warmfront.testing.fake_listeners import FakeKernel
 
 PLACE = "/api/amd/operations"

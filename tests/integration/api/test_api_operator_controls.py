@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.api_harness import ApiHarness, served
-from warmfront.store.records import Role
+from warmfront.roles import Role
 from warmfront.wire.base import isoformat
 
 if TYPE_CHECKING:
@@ -155,6 +155,8 @@ async def test_keys_and_teams(harness: ApiHarness) -> None:
     own = next(key["id"] for key in listed if key["user"] == "eve")
     assert (await operator.post(f"{ROOT}/operators/keys/{own}/revoke")).status == 409
     assert (await operator.post(f"{ROOT}/operators/keys", {"user": "a b"})).json()["field"] == "user"
+    above = await operator.post(f"{ROOT}/operators/keys", {"user": "mallory", "role": "admin"})
+    assert (above.status, above.json()["code"]) == (403, "NOT_ALLOWED")
     assert [entry["action"] for entry in await _audit(operator)] == ["key.revoke", "key.create"]
     assert created["secret"] not in str(await _audit(operator))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.support.api_harness import ApiHarness, served
 from warmfront.errors import ProviderError
 from warmfront.provisioning import FailureKind
-from warmfront.store.records import Role
+from warmfront.roles import Role
 
 
 @served()

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 import pytest
 
 from tests.support.api_harness import GOOD, ApiHarness, Client, served
-from warmfront.store.records import Role
+from warmfront.roles import Role
 from warmfront.testing.fake_listeners import FakeKernel
 from warmfront.verdicts import Verdict
 

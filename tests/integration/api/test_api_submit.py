@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from tests.support.api_harness import BROKEN, GOOD, ApiHarness, served
+from warmfront.roles import Role
 from warmfront.store import account_queries, ledger_queries, submission_queries
-from warmfront.store.records import LedgerEntry, Meter, Role
+from warmfront.store.records import LedgerEntry, Meter
 
 
 @served()
@@ -365,10 +366,10 @@ async def test_the_daily_budget_of_a_user(harness: ApiHarness) -> None:
 async def test_the_daily_budget_of_a_team(harness: ApiHarness) -> None:
     """The spending of one member counts for the whole team and for no other user."""
     _, of_ada = harness.database.run(
-        account_queries.create_key, "ada", Role.USER, harness.clock.now(), team="kernels"
+        account_queries.create_key, "ada", Role.AUTHOR, harness.clock.now(), team="kernels"
     )
     _, of_bob = harness.database.run(
-        account_queries.create_key, "bob", Role.USER, harness.clock.now(), team="kernels"
+        account_queries.create_key, "bob", Role.AUTHOR, harness.clock.now(), team="kernels"
     )
     for secret in (of_ada, of_bob):
         answer = await harness.client.with_key(secret).submit()

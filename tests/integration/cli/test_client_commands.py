@@ -283,6 +283,15 @@ def test_errors_are_json_with_json_output(
     assert json.loads(capsys.readouterr().out)["code"] == "SERVER_UNREACHABLE"
 
 
+def test_the_cost_of_a_cpu_node_is_real(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its results are simulated, so the view must not call its cost simulated, too."""
+    stub.events[2]["gpu"] = "CPU"
+    assert submit() == 0
+    shown = capsys.readouterr().out
+    assert "new VM vm_1 (CPU node, simulated)" in shown
+    assert ", cost $0.0331" in shown
+
+
 def test_costs_are_shown_as_bars() -> None:
     """The largest amount has the full bar, half of it half the bar, and a cent is still visible."""
     costs = {
@@ -297,9 +306,18 @@ def test_costs_are_shown_as_bars() -> None:
         "today": {"user": "local", "spent_usd": 2.0, "limit_usd": None},
         "audit": None,
         "forecast": None,
+        "cpu_nodes": {
+            "seconds": 7200.0,
+            "cost_usd": 0.2,
+            "gpu_type": "MI300X",
+            "gpu_usd": 3.98,
+            "saved_usd": 3.78,
+        },
     }
     lines = list(server_reports.cost_lines(Costs.model_validate(costs)))
     assert "0.5% of the credits, in simulated dollars" in lines[0]
+    assert lines[4].startswith("CPU nodes: 2.00 h for $0.2000; the same time on VMs with MI300X would have")
+    assert lines[4].endswith(" cost $3.9800: $3.7800 saved")
     bars = {line.split()[0]: line.count("█") for line in lines if "$" in line and line.startswith("  ")}
     assert bars == {"2026-11-14": 30, "2026-11-15": 15, "WORK": 30, "IDLE": 0}
     assert bar(Decimal("0.0001"))[0] == "▏"
@@ -363,7 +381,7 @@ def test_a_key_is_revoked_once(data: Path, capsys: pytest.CaptureFixture[str]) -
 def test_an_invalid_user_or_role_is_rejected(
     data: Path, capsys: pytest.CaptureFixture[str], user: str, role: str
 ) -> None:
-    """User names have a restricted alphabet and length; there are two roles."""
+    """User names have a restricted alphabet and length; there are four roles."""
     assert manage_keys.create(user, role, as_json=False) == 2
     assert capsys.readouterr().out == ""
 

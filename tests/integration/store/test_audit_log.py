@@ -10,10 +10,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
 from warmfront.audit_chain import Actor, AuditAction
+from warmfront.roles import Role
 from warmfront.store import audit_queries, schema
 from warmfront.store.backends import backend_of
 from warmfront.store.memory_database import MemoryDatabase
-from warmfront.store.records import Role
 from warmfront.store.sql_database import open_store
 
 if TYPE_CHECKING:

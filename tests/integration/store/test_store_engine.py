@@ -16,11 +16,11 @@ from sqlalchemy import text
 from tests.support.databases import PASSWORD
 from tests.support.store_samples import IN_QUEUE, add_queued, event_ids, new_submission
 from warmfront.errors import BadRequest, BadSetting, Conflict, StoreUnavailable
+from warmfront.roles import Role
 from warmfront.settings import Settings
 from warmfront.store import account_queries, event_queries, migrate, schema, submission_queries
 from warmfront.store.backends import backend_of
 from warmfront.store.memory_database import MemoryDatabase
-from warmfront.store.records import Role
 from warmfront.store.sql_database import open_store
 from warmfront.store.writer import MAX_BATCH
 from warmfront.usage_limits import Quota, QuotaExceeded
@@ -109,7 +109,7 @@ def test_a_command_works_beside_the_service(database: Settings) -> None:
     async def scenario() -> None:
         service = await open_store(database)
         command = await open_store(database, exclusive=False)
-        key, secret = await command.database.write(account_queries.create_key, "ada", Role.USER, 1.0)
+        key, secret = await command.database.write(account_queries.create_key, "ada", Role.AUTHOR, 1.0)
         assert await service.database.read(account_queries.find_key, secret) == key
         await command.close()
         await service.close()
@@ -122,7 +122,7 @@ def test_a_command_can_create_the_tables(bare_database: Settings) -> None:
 
     async def scenario() -> None:
         command = await open_store(bare_database, exclusive=False)
-        key, secret = await command.database.write(account_queries.create_key, "ada", Role.USER, 1.0)
+        key, secret = await command.database.write(account_queries.create_key, "ada", Role.AUTHOR, 1.0)
         service = await open_store(bare_database)
         assert await service.database.read(account_queries.find_key, secret) == key
         await service.close()
@@ -301,7 +301,7 @@ def test_secrets_are_not_stored(tmp_path: Path) -> None:
 
     async def scenario() -> str:
         store = await open_store(Settings(data_dir=tmp_path))
-        _, secret = await store.database.write(account_queries.create_key, "ada", Role.USER, 1.0)
+        _, secret = await store.database.write(account_queries.create_key, "ada", Role.AUTHOR, 1.0)
         await store.close()
         return secret
 
@@ -379,7 +379,7 @@ def _with_store(settings: Settings, scenario: Callable[[Store], Awaitable[None]]
 
 
 def test_keys_from_before_teams_have_no_team(bare_database: Settings) -> None:
-    """A database from before teams is migrated, and its keys stay valid."""
+    """A database from before teams is migrated, and its keys stay valid; the role `user` becomes `author`."""
     backend = backend_of(bare_database)
     backend.prepare()
     engine = backend.writer()
@@ -394,8 +394,8 @@ def test_keys_from_before_teams_have_no_team(bare_database: Settings) -> None:
     async def scenario() -> None:
         store = await open_store(bare_database)
         (key,) = await store.database.read(account_queries.all_keys)
-        assert (key.user, key.team) == ("ada", None)
-        await store.database.write(account_queries.create_key, "bob", Role.USER, 2.0, team="kernels")
+        assert (key.user, key.role, key.team) == ("ada", Role.AUTHOR, None)
+        await store.database.write(account_queries.create_key, "bob", Role.AUTHOR, 2.0, team="kernels")
         assert [key.team for key in await store.database.read(account_queries.all_keys)] == [None, "kernels"]
         await store.close()
 

@@ -20,10 +20,10 @@ from sqlalchemy import Connection
 
 from tests.support.databases import KINDS, private_postgres
 from tests.support.store_samples import IN_QUEUE, add_queued, event_ids, new_submission
-from warmfront.errors import StoreUnavailable
+from warmfront.errors import OnStandby, StoreUnavailable, Superseded
 from warmfront.settings import Settings
 from warmfront.store import account_queries, event_queries, submission_queries
-from warmfront.store.sql_database import open_store
+from warmfront.store.sql_database import open_standby_store, open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -184,7 +184,7 @@ def test_idle_connections_are_reestablished(postgres: PostgresServer) -> None:
 
 
 def test_a_service_that_lost_the_lock_cannot_write(postgres: PostgresServer) -> None:
-    """A broken connection loses the lock; while another service holds it, the first one cannot write."""
+    """A broken connection loses the lock; once another service had it, the first one never writes again."""
     here = Settings(database_url=postgres.new_database(tables=True))
 
     async def scenario() -> None:
@@ -192,12 +192,35 @@ def test_a_service_that_lost_the_lock_cannot_write(postgres: PostgresServer) -> 
         await first.database.write(account_queries.put_mark, "by", "first", 1.0)
         await asyncio.to_thread(_terminate_connections, str(here.database_url))
         second = await open_store(here)
-        with pytest.raises(StoreUnavailable, match="in use"):
+        with pytest.raises(Superseded, match="began epoch 2, and this service has epoch 1"):
             await first.database.write(account_queries.put_mark, "by", "stale", 2.0)
-        assert await second.database.read(account_queries.get_mark, "by") == "first"
+        retrying = asyncio.create_task(first.retrying().mark_once("stale", 3.0))
         await second.close()
-        await first.database.write(account_queries.put_mark, "by", "first again", 3.0)
+        with pytest.raises(Superseded):
+            await first.check_lock()
+        assert await first.database.read(account_queries.get_mark, "by") == "first"
+        assert not retrying.done()  # its caller must not decide anything any more
+        retrying.cancel()
         await first.close()
+
+    asyncio.run(scenario())
+
+
+def test_a_service_that_sends_nothing_loses_the_lock(postgres: PostgresServer) -> None:
+    """The server ends a session that hangs after the lock timeout, and a standby takes over."""
+    here = Settings(database_url=postgres.new_database(tables=True), lock_timeout_s=0.2)
+
+    async def scenario() -> None:
+        hanging = await open_store(here)
+        standby = await open_standby_store(here)
+        with pytest.raises(OnStandby):
+            await standby.store.mark_once("too soon", 1.0)
+        await standby.take_over()
+        assert await standby.store.mark_once("mark", 1.0)
+        with pytest.raises(Superseded):
+            await hanging.check_lock()
+        await standby.store.close()
+        await hanging.close()
 
     asyncio.run(scenario())
 

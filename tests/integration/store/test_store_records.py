@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from sqlalchemy.exc import StatementError
 
 from tests.support.store_samples import add_accepted, add_queued, begin_attempt
+from warmfront.roles import Role
 from warmfront.store import account_queries, event_queries, ledger_queries, report_queries, vm_queries
-from warmfront.store.records import LedgerEntry, Meter, Role
+from warmfront.store.records import LedgerEntry, Meter
 from warmfront.usage_limits import Quota, QuotaExceeded
 from warmfront.vm import VMInstance, VMState
 
@@ -182,8 +183,8 @@ def test_a_key_is_valid_until_it_is_revoked(conn: Connection) -> None:
 
 def test_a_wrong_secret_finds_no_key(conn: Connection) -> None:
     """A secret that is altered, truncated, of another key or not encodable finds no key."""
-    key, secret = account_queries.create_key(conn, "ada", Role.USER, 5.0)
-    other, _ = account_queries.create_key(conn, "bob", Role.USER, 5.0)
+    key, secret = account_queries.create_key(conn, "ada", Role.AUTHOR, 5.0)
+    other, _ = account_queries.create_key(conn, "bob", Role.AUTHOR, 5.0)
     changed = secret[:-1] + ("0" if secret[-1] != "0" else "1")
     swapped = secret.replace(key.id, other.id)
     for wrong in (changed, swapped, secret[:-1], secret + "\n", key.id, "", "wf__", "\0", "wf_é_\ud800"):

@@ -52,6 +52,12 @@ def size(
     }
 
 
+def cpu_size(slug: str, *, vcpus: int, memory_gb: int, disk_gb: int, price: float) -> dict[str, Any]:
+    """Return a size without a GPU in the API's format."""
+    with_gpu = size(slug, vcpus=vcpus, memory_gb=memory_gb, disk_gb=disk_gb, price=price)
+    return {name: value for name, value in with_gpu.items() if name != "gpu_info"}
+
+
 SIZES = (
     size("gpu-mi300x1-192gb", price=1.99),
     size("gpu-mi325x1-256gb", model="amd_mi325x", gpu_memory_gb=256, price=2.25),

@@ -38,7 +38,9 @@ def auth_and_faults(center: DataCenter, authorization: str) -> Middleware:
             return failure(401, "Unable to authenticate you")
         if status := switches.status_of(request.method):
             return failure(status, "injected by the test")
-        return await handler(request)
+        response = await handler(request)
+        await asyncio.sleep(switches.answer_s)
+        return response
 
     return middleware
 

@@ -34,6 +34,7 @@ class Switches:
     rejects_key: bool = False  #: whether the APIs reject every key
     broken: dict[str, int] = field(default_factory=dict)  #: failure status per HTTP method, or for ANY
     silent: set[str] = field(default_factory=set)  #: HTTP methods, or ANY, that get no response
+    answer_s: float = 0.0  #: how much later than a request takes effect the APIs answer it
     #: Worker tasks are listeners in the cloud's own process, whose attempts take this long; None: processes.
     light_attempt_s: float | None = None
     minimum_reservation_s: float = 0.0  #: the minimum time that Hot Aisle bills

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from warmfront.errors import ProviderError, StoreUnavailable, VMUnreachable
-from warmfront.providers.base import SpotProvider, spot_billing
+from warmfront.providers.base import SpotProvider, max_cpu_nodes, spot_billing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
@@ -74,6 +74,7 @@ class FaultyProvider:
         self.vms_outlive_service = provider.vms_outlive_service
         self.foreign_vms = provider.foreign_vms
         self.max_vms = provider.max_vms
+        self.max_cpu_nodes = max_cpu_nodes(provider)
 
     def gpu_counts(self, gpu: str) -> Sequence[int]:
         """Return the provider's sizes of VMs; no fault is injected."""

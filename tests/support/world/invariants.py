@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import select
 
+from warmfront.gpus import CPU_NODE
 from warmfront.money.billing import CENT
 from warmfront.store import (
     attempt_queries,
@@ -40,10 +41,11 @@ if TYPE_CHECKING:
     from warmfront.testing.fake_provider import FakeProvider, FakeVM
     from warmfront.vm import VMInstance
 
-#: One attempt, and two retries if infrastructure loses it; one more if a spot VM was taken back.
+#: One attempt, and two retries if infrastructure loses it. One more if a spot VM was taken back, and one
+#: more if a CPU node could not judge it.
 _MAX_ATTEMPTS = 3
 #: Outcomes after which an attempt is repeated.
-_REPEATED = {AttemptOutcome.LOST, AttemptOutcome.PREEMPTED}
+_REPEATED = {AttemptOutcome.LOST, AttemptOutcome.PREEMPTED, AttemptOutcome.NEEDS_GPU}
 #: Outcomes after which only the VM pool is charged for the attempt.
 _UNCHARGED = {*_REPEATED, AttemptOutcome.INTERRUPTED}
 _QUEUED = "SELECT count(*) FROM submissions WHERE state = 'QUEUED'"
@@ -51,6 +53,10 @@ _QUEUED = "SELECT count(*) FROM submissions WHERE state = 'QUEUED'"
 _QUEUED_FOR_SPOT = (
     "SELECT count(*) FROM submissions WHERE state = 'QUEUED'"
     " AND id NOT IN (SELECT submission_id FROM attempts WHERE outcome = 'PREEMPTED')"
+)
+#: Selects the submissions that wait for a CPU node, if there are CPU nodes.
+_FOR_CPU_NODE = (
+    "(endpoint = 'checker' AND id NOT IN (SELECT submission_id FROM attempts WHERE outcome = 'NEEDS_GPU'))"
 )
 #: How far the stored end of a spot VM may be from the cloud's own.
 _END_TOLERANCE_S = 1.0
@@ -100,8 +106,11 @@ class Invariants:
         for overlap in self._listeners.overlaps:
             self._report_violation(overlap)
         alive = self._provider.alive()
-        if len(alive) > self._settings.max_vms + self._scenario.zombies:
+        cpu_nodes = sum(vm.gpu == CPU_NODE for vm in alive)
+        if len(alive) - cpu_nodes > self._settings.max_vms + self._scenario.zombies:
             self._report_violation(f"{len(alive)} VMs are alive, {self._settings.max_vms} are allowed")
+        if cpu_nodes > self._scenario.max_cpu_nodes:
+            self._report_violation(f"{cpu_nodes} CPU nodes, {self._scenario.max_cpu_nodes} are allowed")
         spent_usd = self._provider.spent_usd()
         if spent_usd > self._settings.credits_usd:
             self._report_violation(
@@ -131,8 +140,8 @@ class Invariants:
     def _check_idle_vms(self, orchestrator: ObservedOrchestrator) -> None:
         """Check that no VM stays free while a submission waits for one."""
         free = [vm for vm in orchestrator.pool() if vm.state.is_free]
-        waits = _QUEUED_FOR_SPOT if all(vm.spot for vm in free) else _QUEUED
-        if not free or not self._database.count(waits):
+        cpu_nodes = [vm for vm in free if vm.gpu == CPU_NODE]
+        if not self._waits_for(cpu_nodes) and not self._waits_for([vm for vm in free if vm.gpu != CPU_NODE]):
             self._wasted_since = None
             return
         now = self._clock.now()
@@ -142,6 +151,15 @@ class Invariants:
             self._report_violation(
                 f"for {now - self._wasted_since:.1f} s a VM is free and a submission waits"
             )
+
+    def _waits_for(self, free: list[VMInstance]) -> bool:
+        """Return whether a submission waits that one of these VMs, all CPU nodes or none, could judge."""
+        if not free:
+            return False
+        waits = _QUEUED_FOR_SPOT if all(vm.spot for vm in free) else _QUEUED
+        if self._scenario.max_cpu_nodes:
+            waits += f" AND {_FOR_CPU_NODE}" if free[0].gpu == CPU_NODE else f" AND NOT {_FOR_CPU_NODE}"
+        return bool(self._database.count(waits))
 
     def _on_create(self, vm: FakeVM) -> None:
         """Check that a VM is stored before it is leased, and that all reservations fit into the credits."""
@@ -218,9 +236,10 @@ class Invariants:
     def _of_attempts(self, record: Submission, author: Author) -> Iterator[str]:
         tries = self._database.run(attempt_queries.of_submission, record.id)
         preempted = sum(attempt.outcome == AttemptOutcome.PREEMPTED for attempt in tries)
-        if preempted > 1:
-            yield f"spot VMs were taken back from it {preempted} times"
-        if len(tries) > _MAX_ATTEMPTS + preempted:
+        needed_gpu = sum(attempt.outcome == AttemptOutcome.NEEDS_GPU for attempt in tries)
+        if max(preempted, needed_gpu) > 1:
+            yield f"spot VMs were taken back {preempted} times, CPU nodes could not judge {needed_gpu} times"
+        if len(tries) > _MAX_ATTEMPTS + preempted + needed_gpu:
             yield f"it had {len(tries)} attempts"
         if [attempt.number for attempt in tries] != list(range(1, len(tries) + 1)):
             yield f"its attempts are numbered {[attempt.number for attempt in tries]}"
@@ -229,11 +248,22 @@ class Invariants:
                 yield f"it was retried after {attempt.outcome}"
         if tries:
             yield from self._of_last_attempt(record, tries[-1])
+        for attempt in tries:
+            yield from self._of_cpu_node(record, attempt)
         runs = [run for run in self._listeners.runs if run.kernel.key == author.planned.kernel.key]
-        if self._scenario.is_sound and len(runs) > 1 + preempted:
+        if self._scenario.is_sound and len(runs) > 1 + preempted + needed_gpu:
             yield f"it was executed {len(runs)} times, and no VM was lost"
         if {run.attempt.id for run in runs} - {attempt.id for attempt in tries}:
             yield "a VM executed an attempt that is not stored"
+
+    def _of_cpu_node(self, record: Submission, attempt: AttemptRecord) -> Iterator[str]:
+        """Check that CPU nodes judge only checks, and that exactly their results are simulated."""
+        vm = self._provider.vms.get(attempt.vm_id)
+        on_cpu_node = vm is not None and vm.gpu == CPU_NODE
+        if on_cpu_node and record.endpoint != Endpoint.CHECKER:
+            yield f"{attempt.vm_id}, a CPU node, judged it for {record.endpoint}"
+        if attempt.outcome == record.verdict == Verdict.CHECKED and record.simulated is not on_cpu_node:
+            yield f"simulated is {record.simulated}, and its VM was {attempt.vm_id}"
 
     @staticmethod
     def _of_last_attempt(record: Submission, last: AttemptRecord) -> Iterator[str]:
@@ -288,8 +318,11 @@ class Invariants:
 
     def _check_fairness(self, authors: list[Author]) -> None:
         """Check that an author who floods the queue delays a single submission by at most one round."""
-        bound = self._settings.max_vms * self._scenario.slots + 2
+        bound = max(self._settings.max_vms, self._scenario.max_cpu_nodes) * self._scenario.slots + 2
         begun = {run.kernel.key: run.started_at for run in self._listeners.runs}
+        checks = {run.kernel.key for run in self._listeners.runs if run.attempt.endpoint == Endpoint.CHECKER}
+        if not self._scenario.max_cpu_nodes:
+            checks = set()  # all wait for the same VMs
         for author in authors:
             key = author.planned.kernel.key
             if author.planned.owner == "flood" or key not in begun:
@@ -298,7 +331,9 @@ class Invariants:
             before = [
                 other
                 for other, at in begun.items()
-                if other.startswith("flood") and admitted_at < at < begun[key]
+                if other.startswith("flood")
+                and (other in checks) is (key in checks)
+                and admitted_at < at < begun[key]
             ]
             if len(before) > bound:
                 self._report_violation(f"{len(before)} submissions of the flood were started before {key}")

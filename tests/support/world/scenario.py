@@ -60,6 +60,7 @@ class Scenario:
     settings: Settings
     slots: int = 1  #: per GPU
     gpu_counts: tuple[int, ...] = (1,)  #: how many GPUs a VM can have
+    max_cpu_nodes: int = 0  #: the most CPU nodes; 0: there are none
     slot_failures: float = 0.0  #: the probability that a slot of a VM fails for a while
     provider_faults: ProviderFaults = NO_FAULTS
     network: NetworkFaults = field(default_factory=NetworkFaults)
@@ -81,7 +82,9 @@ class Scenario:
         """Draw the scenario of a seed; a seventh have no faults. `size` multiplies the submissions."""
         rng = random.Random(f"scenario {seed}")  # noqa: S311 - must be reproducible
         make = (_calm, _crashing, _stormy, _worst, _poor, _spot, _slots)[seed % len(FAMILIES)]
-        return make(rng, size)
+        # Drawn apart, so that the rest of a world is the same with and without CPU nodes.
+        max_cpu_nodes = random.Random(f"CPU nodes {seed}").choice((0, 0, 2))  # noqa: S311 - reproducible
+        return replace(make(rng, size), max_cpu_nodes=max_cpu_nodes)
 
 
 def _calm(rng: random.Random, size: int) -> Scenario:

@@ -134,6 +134,7 @@ class World:
             slots=scenario.slots,
             gpu_counts=scenario.gpu_counts,
             spot_price_ratio=scenario.spot_price_ratio,
+            max_cpu_nodes=scenario.max_cpu_nodes,
         )
         self.listeners = FakeListeners(
             self.provider,

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from warmfront.hip import cpu
+from warmfront.hip.builtins import PREFIX, all_builtins
 from warmfront.hip.diagnose import CompileFailure, Diagnostic, classify, main_defined, render
 from warmfront.hip.headers import copy_headers
-from warmfront.hip.matrix_instructions import DENSE_FORMS
+from warmfront.hip.matrix_instructions import find_unknown_instruction
 from warmfront.hip.source.rewrite import rewrite
 from warmfront.hip.trailer import wrap_source
 from warmfront.problems.relu import Relu
@@ -156,7 +157,6 @@ def test_reports_a_mistake_at_its_position_in_the_source(
 
 GPU_ONLY = {
     "message instruction": ("__builtin_amdgcn_s_sendmsg(1, n);", "state that only a GPU has"),
-    "sparse matrices": ("__builtin_amdgcn_smfmac_i32_16x16x64_i8(n, n, n, n, 0, 0);", "sparse matrices"),
     "texture": ("tex2D<float>(n, 1, 2);", "texture"),
     "graph": ("hipGraph_t graph; hipGraphCreate(&graph, 0);", "graph"),
     "library type": ("rocblas_handle handle;", "library"),
@@ -272,8 +272,37 @@ def test_reports_mistakes_with_matrix_instructions(
 
 def test_the_list_of_matrix_instructions() -> None:
     """The names for messages are those that the CPU runtime's header declares."""
-    header = (cpu.INCLUDE / "hipcpu" / "matrix_forms.h").read_text()
-    assert sorted(re.findall(r"^  X\((\w+),", header, re.MULTILINE)) == sorted(DENSE_FORMS)
+    declared = {
+        f"{PREFIX}{kind}_{name}"
+        for kind, header in (("mfma", "matrix_forms.h"), ("smfmac", "sparse_matrix.h"))
+        for name in re.findall(r"^  X\((\w+),", (cpu.INCLUDE / "hipcpu" / header).read_text(), re.MULTILINE)
+    }
+    scaled = {f"{PREFIX}mfma_scale_f32_{shape}_f8f6f4" for shape in ("16x16x128", "32x32x64")}
+    listed = {b.name for b in all_builtins().values() if b.group == "matrices" and b.header}
+    assert listed == declared | scaled
+
+
+ARCH_MISTAKES = {
+    "scales": (
+        "gfx942",
+        "mfma_scale_f32_16x16x128_f8f6f4",
+        "Use __builtin_amdgcn_mfma_f32_16x16x32_fp8_fp8;",
+    ),
+    "sparse form of gfx950": ("gfx942", "smfmac_f32_16x16x64_f16", "smfmac_f32_16x16x32_f16."),
+    "xf32": ("gfx950", "mfma_f32_32x32x4_xf32", "Use __builtin_amdgcn_mfma_f32_32x32x2f32."),
+}
+
+
+@pytest.mark.parametrize(("arch", "form", "hint"), ARCH_MISTAKES.values(), ids=ARCH_MISTAKES)
+@pytest.mark.parametrize(
+    "message", ["'{}' was not declared in this scope", "'{}' needs target feature gfx950-insts"]
+)
+def test_explains_forms_of_another_architecture(arch: str, form: str, hint: str, message: str) -> None:
+    """A form that the architecture lacks is named with the architecture, and with what to use."""
+    unknown = find_unknown_instruction(message.format(PREFIX + form), arch)
+    assert unknown is not None
+    assert f"{PREFIX}{form} is not an instruction of {arch}" in unknown.message
+    assert hint in unknown.hint
 
 
 @pytest.mark.parametrize(

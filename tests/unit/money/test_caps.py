@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from warmfront.roles import Role
 from warmfront.settings import Settings
 from warmfront.store import account_queries, ledger_queries
 from warmfront.store.memory_database import MemoryDatabase
-from warmfront.store.records import LedgerEntry, Meter, Role
+from warmfront.store.records import LedgerEntry, Meter
 from warmfront.usage_limits import DailyCaps, DailySpending
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def database() -> Iterator[MemoryDatabase]:
     """Yield a store: Ada and Bob share a team, Cid has none; each spent $2 today and $9 yesterday."""
     database = MemoryDatabase()
     for user, team in (("ada", "kernels"), ("bob", "kernels"), ("cid", None)):
-        database.run(account_queries.create_key, user, Role.USER, 1.0, team=team)
+        database.run(account_queries.create_key, user, Role.AUTHOR, 1.0, team=team)
         database.run(ledger_queries.add, [_entry(user, DAY + 60, "2"), _entry(user, DAY - 60, "9")])
     database.run(ledger_queries.add, [_entry(None, DAY + 60, "1")])
     yield database

@@ -149,7 +149,7 @@ def test_the_store_returns_every_arrival_after_a_crash() -> None:
     run_virtual(run_and_kill(), loop=loop)
     arrivals = database.run(submission_queries.arrivals, AdaptivePolicy.memory)
     database.dispose()
-    assert arrivals == [Arrival(EPOCH_S + at_s, "trace", "MI300X") for at_s in arrivals_s.tolist()]
+    assert arrivals == [Arrival(EPOCH_S + at_s, "trace", "MI300X", "checker") for at_s in arrivals_s.tolist()]
 
 
 def test_without_history_the_ski_rental_break_even_applies() -> None:

@@ -1,10 +1,10 @@
 /** Remaining credits over time, the forecast, and the alert threshold. */
-import { dollars } from "../../lib/format";
-import { linear, roundTicks } from "./scales";
-import { day, tickLabel, timeTicks } from "./timeAxis";
-import { useWidth } from "./useWidth";
-import "./charts.css";
-import "./meters.css";
+import { useMemo } from "react";
+import { dateTime, dollars } from "../../lib/format";
+import { Chart } from "./Chart";
+import { dollarAxis, type ChartSpec, type Series } from "./chartSpec";
+import { extentOf } from "./scales";
+import { day } from "./timeAxis";
 
 export interface Point {
   at: number;
@@ -25,78 +25,70 @@ interface Props {
   runOut: RunOut | null;
 }
 
-const HEIGHT = 200;
-const LEFT = 62;
-const RIGHT = 12;
-const TOP = 16;
-const BOTTOM = 24;
 const DAY_MS = 86_400_000;
 
-export function BurnDown({ points, credits, alertAt, runOut }: Props) {
-  const [container, width] = useWidth<HTMLDivElement>();
-  const last = points.at(-1);
-  if (last === undefined) return null;
+export function BurnDown({ points, credits, alertAt, runOut }: Props): React.JSX.Element | null {
+  const spec = useMemo(() => burnDownSpec(points, credits, alertAt, runOut), [points, credits, alertAt, runOut]);
+  return spec === null ? null : <Chart spec={spec} />;
+}
+
+/** Describe the chart; null if there is no point. */
+export function burnDownSpec(points: readonly Point[], credits: number, alertAt: number, runOut: RunOut | null): ChartSpec | null {
+  const now = points.at(-1);
+  if (now === undefined) return null;
   const [from, to] = timeRange(points, runOut);
-  const x = linear([from, to], [LEFT, width - RIGHT]);
-  const y = linear([0, credits || 1], [HEIGHT - BOTTOM, TOP]);
-  const ticks = timeTicks(from, to, Math.max(2, Math.floor((width - LEFT) / 60)));
-  const line = (path: readonly Point[]): string => path.map(({ at, usd }) => `${x(at).toFixed(1)} ${y(usd).toFixed(1)}`).join("L");
-  return (
-    <div ref={container} className="chart">
-      <svg width={width} height={HEIGHT} role="img" aria-label={description(points, credits, alertAt, runOut)}>
-        {roundTicks(0, credits, 4).map((tick) => (
-          <g key={tick}>
-            <line className="chart-grid" x1={LEFT} x2={width - RIGHT} y1={y(tick)} y2={y(tick)} />
-            <text className="chart-text" x={LEFT - 8} y={y(tick) + 4} textAnchor="end">
-              {axisDollars(tick)}
-            </text>
-          </g>
-        ))}
-        <path className="burn-area" d={`M${x(points[0]?.at ?? from)} ${y(0)}L${line(points)}L${x(last.at)} ${y(0)}Z`} />
-        {runOut !== null && <path className="burn-band" d={`M${line(forecastBand(last, runOut, to))}Z`} />}
-        <line className="burn-alert" x1={LEFT} x2={width - RIGHT} y1={y(alertAt)} y2={y(alertAt)} />
-        <text className="chart-text burn-alert-name" x={width - RIGHT} y={y(alertAt) - 5} textAnchor="end">
-          Alert at {dollars(alertAt)}
-        </text>
-        <path className="burn-line" d={`M${line(points)}`} />
-        {runOut !== null && <path className="burn-forecast" d={`M${line(declineLine(last, runOut.likely, to))}`} />}
-        <circle className="burn-now" cx={x(last.at)} cy={y(last.usd)} r="4" />
-        <line className="chart-axis" x1={LEFT} x2={width - RIGHT} y1={y(0)} y2={y(0)} />
-        {ticks.map((tick) => (
-          <text key={tick} className="chart-text" x={x(tick)} y={HEIGHT - 8} textAnchor={x(tick) > width - 30 ? "end" : "middle"}>
-            {tickLabel(tick, to - from)}
-          </text>
-        ))}
-      </svg>
-    </div>
-  );
+  const future = runOut === null ? [] : [runOut.earliest, runOut.likely, runOut.latest].filter((at) => at > now.at && at < to);
+  const xs = [...new Set([from, ...points.map(({ at }) => at), ...future, to])].sort((a, b) => a - b);
+  const past = new Map(points.map(({ at, usd }) => [at, usd]));
+  const remaining = xs.map((at) => past.get(at) ?? null);
+  const forecast = (emptyAt: number): (number | null)[] => xs.map((at) => (at < now.at ? null : declineAt(now, emptyAt, at)));
+  const likely = runOut === null ? xs.map(() => null) : forecast(runOut.likely);
+  return {
+    summary: description(points, credits, alertAt, runOut),
+    heightPx: 230,
+    x: { kind: "time", label: "", extent: [from, to] },
+    y: dollarAxis("Credits (USD)", extentOf([0, credits, alertAt, ...points.map(({ usd }) => usd)])),
+    xs,
+    series: [
+      ...(runOut === null ? [] : forecastSeries(forecast(runOut.earliest), likely, forecast(runOut.latest))),
+      { name: `Alert at ${dollars(alertAt)}`, color: "var(--bad)", mark: { kind: "line", width: 1.5, dash: [2, 3] }, values: xs.map(() => alertAt) },
+      { name: "Remaining", color: "var(--info)", mark: { kind: "line" }, values: remaining },
+    ],
+    readout: (index) => readout(xs[index] ?? 0, remaining[index] ?? null, likely[index] ?? null),
+    table: {
+      columns: [{ name: "time" }, { name: "remaining_usd", format: dollars }, { name: "forecast_usd", format: dollars }],
+      rows: xs.map((at, index) => [new Date(at).toISOString(), remaining[index] ?? null, likely[index] ?? null]),
+    },
+    fileName: "credits",
+  };
+}
+
+function forecastSeries(lower: (number | null)[], likely: (number | null)[], upper: (number | null)[]): Series[] {
+  const band = "color-mix(in srgb, var(--info) 18%, transparent)";
+  return [
+    { name: "Forecast, 90% interval", color: band, mark: { kind: "band", lower, upper }, values: lower.map(() => null) },
+    { name: "Forecast", color: "var(--info)", mark: { kind: "line", width: 1.5, dash: [5, 4] }, values: likely },
+  ];
+}
+
+function readout(at: number, remaining: number | null, likely: number | null): string {
+  const time = dateTime(new Date(at).toISOString()).slice(0, -3);
+  if (remaining !== null) return `${time}: ${dollars(remaining)} remaining`;
+  return likely === null ? time : `${time}: likely ${dollars(likely)} remaining`;
 }
 
 /** The time range of the axis: as far into the future as into the past, at least a day, at most until the latest run-out. */
 export function timeRange(points: readonly Point[], runOut: RunOut | null): [number, number] {
   const last = points.at(-1)?.at ?? 0;
   const first = Math.min(points[0]?.at ?? last, last - DAY_MS);
-  if (runOut === null) return [first, last + (last - first) * 0.02];
+  if (runOut === null) return [first, last];
   return [first, Math.min(Math.max(runOut.latest, last + DAY_MS), last + Math.max(DAY_MS, last - first))];
 }
 
-/** A straight line from the current credits to zero, clipped at `to`. */
-export function declineLine(now: Point, emptyAt: number, to: number): Point[] {
-  if (emptyAt <= now.at) return [now, { at: now.at, usd: 0 }];
-  if (emptyAt <= to) return [now, { at: emptyAt, usd: 0 }];
-  return [now, { at: to, usd: now.usd * (1 - (to - now.at) / (emptyAt - now.at)) }];
-}
-
-/** The area between the earliest and the latest run-out. */
-export function forecastBand(now: Point, runOut: RunOut, to: number): Point[] {
-  const lower = declineLine(now, runOut.earliest, to);
-  const upper = declineLine(now, runOut.latest, to).slice(1);
-  const corner = { at: Math.min(to, upper[0]?.at ?? to), usd: 0 };
-  return [...lower, ...(runOut.earliest < to ? [corner] : []), ...upper];
-}
-
-function axisDollars(usd: number): string {
-  return usd >= 1 ? `$${usd.toLocaleString("en-US")}` : usd === 0 ? "$0" : dollars(usd);
+/** The credits at a time, if they decline linearly from the current ones to zero. */
+export function declineAt(now: Point, emptyAt: number, at: number): number {
+  if (at >= emptyAt) return at <= now.at ? now.usd : 0;
+  return now.usd * (1 - Math.max(0, at - now.at) / (emptyAt - now.at));
 }
 
 function description(points: readonly Point[], credits: number, alertAt: number, runOut: RunOut | null): string {

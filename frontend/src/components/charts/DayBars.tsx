@@ -1,11 +1,11 @@
 /** Cost per day, stacked by meter. */
+import { useMemo } from "react";
 import { dollars } from "../../lib/format";
 import type { Meter } from "../../lib/generated";
-import { linear, roundTicks } from "./scales";
+import { Chart } from "./Chart";
+import { dollarAxis, type Box, type ChartSpec } from "./chartSpec";
+import { METER_COLORS } from "./meterColors";
 import { utcDay } from "./timeAxis";
-import { useWidth } from "./useWidth";
-import "./charts.css";
-import "./meters.css";
 
 export interface DayBar {
   day: string;
@@ -19,64 +19,45 @@ interface Props {
   names: Record<Meter, string>;
 }
 
-const HEIGHT = 240;
-const LEFT = 62;
-const TOP = 14;
-const BOTTOM = 24;
+/** Half of the width of a bar, as a share of a day. */
+const HALF = 0.35;
 
-export function DayBars({ bars, meters, names }: Props) {
-  const [container, width] = useWidth<HTMLDivElement>();
-  const maximum = Math.max(...bars.map((bar) => bar.total), 0);
-  const top = maximum === 0 ? 0.01 : maximum;
-  const y = linear([0, top], [HEIGHT - BOTTOM, TOP]);
-  const step = (width - LEFT) / Math.max(bars.length, 1);
-  const every = Math.ceil(56 / step);
-  const sum = bars.reduce((total, bar) => total + bar.total, 0);
-  return (
-    <div ref={container} className="chart">
-      <svg width={width} height={HEIGHT} role="img" aria-label={`${dollars(sum)} in ${bars.length} days, at most ${dollars(maximum)} per day`}>
-        {roundTicks(0, top, 3).map((tick) => (
-          <g key={tick}>
-            <line className="chart-grid" x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
-            <text className="chart-text" x={LEFT - 8} y={y(tick) + 4} textAnchor="end">
-              {tick === 0 ? "$0" : dollars(tick)}
-            </text>
-          </g>
-        ))}
-        {bars.map((bar, index) => (
-          <g key={bar.day}>
-            <title>{`${utcDay(bar.day)}: ${dollars(bar.total)}`}</title>
-            {stacked(bar, meters).map(({ meter, from, to }) => (
-              <rect
-                key={meter}
-                className={`meter-${meter.toLowerCase()}`}
-                x={LEFT + index * step + step * 0.15}
-                width={step * 0.7}
-                y={y(to)}
-                height={Math.max(0, y(from) - y(to))}
-              >
-                <title>{`${utcDay(bar.day)}, ${names[meter]}: ${dollars(bar.by[meter])}`}</title>
-              </rect>
-            ))}
-            {(bars.length - 1 - index) % every === 0 && (
-              <text className="chart-text" x={Math.min(LEFT + (index + 0.5) * step, width - 24)} y={HEIGHT - 8} textAnchor="middle">
-                {utcDay(bar.day)}
-              </text>
-            )}
-          </g>
-        ))}
-        <line className="chart-axis" x1={LEFT} x2={width} y1={y(0)} y2={y(0)} />
-      </svg>
-    </div>
-  );
+export function DayBars({ bars, meters, names }: Props): React.JSX.Element {
+  const spec = useMemo(() => dayBarsSpec(bars, meters, names), [bars, meters, names]);
+  return <Chart spec={spec} />;
 }
 
-/** Stack the meters of a bar in the given order. */
-export function stacked(bar: DayBar, meters: readonly Meter[]): { meter: Meter; from: number; to: number }[] {
-  let height = 0;
-  return meters.map((meter) => {
-    const from = height;
-    height += bar.by[meter];
-    return { meter, from, to: height };
-  });
+export function dayBarsSpec(bars: readonly DayBar[], meters: readonly Meter[], names: Record<Meter, string>): ChartSpec {
+  const maximum = Math.max(...bars.map((bar) => bar.total), 0);
+  const sum = bars.reduce((total, bar) => total + bar.total, 0);
+  const readout = (index: number): string => {
+    const bar = bars[index];
+    if (bar === undefined) return "";
+    return `${utcDay(bar.day)}: ${dollars(bar.total)} (${meters.map((meter) => `${names[meter]} ${dollars(bar.by[meter])}`).join(", ")})`;
+  };
+  return {
+    summary: `${dollars(sum)} in ${bars.length} days, at most ${dollars(maximum)} per day`,
+    heightPx: 260,
+    x: { kind: "category", label: "", extent: [0, Math.max(0, bars.length - 1)], names: bars.map((bar) => utcDay(bar.day)) },
+    y: dollarAxis("Cost (USD)", [0, maximum || 0.01]),
+    xs: bars.map((_, index) => index),
+    series: meters.map((meter) => ({
+      name: names[meter],
+      color: METER_COLORS[meter],
+      mark: { kind: "boxes", boxes: bars.map((bar, index) => boxOf(bar, index, meter, meters)) },
+      values: bars.map((bar) => bar.by[meter]),
+    })),
+    readout,
+    table: {
+      columns: [{ name: "day" }, ...meters.map((meter) => ({ name: `${meter.toLowerCase()}_usd`, format: dollars })), { name: "total_usd", format: dollars }],
+      rows: bars.map((bar) => [bar.day, ...meters.map((meter) => bar.by[meter]), bar.total]),
+    },
+    fileName: "cost-by-day",
+  };
+}
+
+/** The part of a bar that belongs to a meter, above those of the meters before it. */
+function boxOf(bar: DayBar, index: number, meter: Meter, meters: readonly Meter[]): Box {
+  const below = meters.slice(0, meters.indexOf(meter)).reduce((sum, other) => sum + bar.by[other], 0);
+  return { x0: index - HALF, x1: index + HALF, y0: below, y1: below + bar.by[meter] };
 }

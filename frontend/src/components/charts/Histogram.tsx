@@ -1,10 +1,12 @@
 /** A histogram of a case's samples, with the median and its confidence interval. */
-import { runtime } from "../../lib/format";
+import { useMemo } from "react";
+import { count, runtime } from "../../lib/format";
 import { timeText, type Interval } from "../../lib/timingText";
 import { bins } from "./bins";
-import { linear, roundTicks } from "./scales";
-import { useWidth } from "./useWidth";
-import "./charts.css";
+import { Chart } from "./Chart";
+import { countAxis, runtimeAxis, type ChartSpec } from "./chartSpec";
+import { extentOf } from "./scales";
+import { intervalSeries, medianSeries } from "./timingSeries";
 
 interface Props {
   samples: readonly number[];
@@ -14,61 +16,41 @@ interface Props {
   label: string;
 }
 
-const HEIGHT = 132;
-const LEFT = 30;
-const RIGHT = 14;
-const TOP = 12;
-const BOTTOM = 24;
+export function Histogram({ samples, median, ci, label }: Props): React.JSX.Element {
+  const spec = useMemo(() => histogramSpec(samples, median, ci, label), [samples, median, ci, label]);
+  return <Chart spec={spec} />;
+}
 
-export function Histogram({ samples, median, ci, label }: Props) {
-  const [container, width] = useWidth<HTMLDivElement>();
+export function histogramSpec(samples: readonly number[], median: number, ci: Interval | null, label: string): ChartSpec {
   const bars = bins(samples);
-  const low = Math.min(bars[0]?.from ?? median, ci?.[0] ?? median);
-  const high = Math.max(bars.at(-1)?.to ?? median, ci?.[1] ?? median);
-  const pad = (high - low || high * 0.01) * 0.02;
-  const x = linear([low - pad, high + pad], [LEFT, width - RIGHT]);
-  const maxCount = Math.max(1, ...bars.map((bar) => bar.count));
-  const y = linear([0, maxCount], [HEIGHT - BOTTOM, TOP]);
-  const ticks = roundTicks(low, high, Math.max(2, Math.floor(width / 110)));
-  const summary = `${label}: ${samples.length} samples from ${runtime(low)} to ${runtime(high)}, median and 95% interval ${timeText(median, ci)}`;
-  return (
-    <div ref={container} className="chart">
-      <svg width={width} height={HEIGHT} role="img" aria-label={summary}>
-        {ci !== null && (
-          <rect
-            className="chart-interval"
-            x={x(ci[0])}
-            y={TOP - 6}
-            width={Math.max(1, x(ci[1]) - x(ci[0]))}
-            height={HEIGHT - BOTTOM - TOP + 6}
-          />
-        )}
-        {bars.map((bar) => (
-          <rect
-            key={bar.from}
-            className="chart-bar"
-            x={x(bar.from) + 0.5}
-            y={y(bar.count)}
-            width={Math.max(2, x(bar.to) - x(bar.from) - 1)}
-            height={y(0) - y(bar.count)}
-          >
-            <title>{`${bar.count} of ${samples.length}: ${runtime(bar.from)} to ${runtime(bar.to)}`}</title>
-          </rect>
-        ))}
-        <line className="chart-axis" x1={LEFT} x2={width - RIGHT} y1={y(0)} y2={y(0)} />
-        <line className="chart-median" x1={x(median)} x2={x(median)} y1={TOP - 6} y2={y(0)} />
-        <text className="chart-text" x={LEFT - 6} y={TOP + 4} textAnchor="end">
-          {maxCount}
-        </text>
-        <text className="chart-text" x={LEFT - 6} y={y(0)} textAnchor="end">
-          0
-        </text>
-        {ticks.map((tick) => (
-          <text key={tick} className="chart-text" x={x(tick)} y={HEIGHT - 8} textAnchor="middle">
-            {runtime(tick)}
-          </text>
-        ))}
-      </svg>
-    </div>
-  );
+  const [low, high] = extentOf([median, ...(ci ?? []), bars[0]?.from, bars.at(-1)?.to]);
+  const xs = bars.map(({ from, to }) => (from + to) / 2);
+  const none = xs.map(() => null);
+  return {
+    summary: `${label}: ${samples.length} samples from ${runtime(low)} to ${runtime(high)}, median and 95% interval ${timeText(median, ci)}`,
+    heightPx: 190,
+    x: runtimeAxis("Time", [low, high]),
+    y: countAxis("Samples", [0, Math.max(1, ...bars.map((bar) => bar.count))]),
+    fitY: true,
+    xs,
+    series: [
+      {
+        name: "Samples",
+        color: "color-mix(in srgb, var(--accent) 55%, var(--surface))",
+        mark: { kind: "boxes", boxes: bars.map((bar) => ({ x0: bar.from, x1: bar.to, y0: 0, y1: bar.count })), gapPx: 1 },
+        values: bars.map((bar) => bar.count),
+      },
+      ...(ci === null ? [] : [intervalSeries({ x0: ci[0], x1: ci[1], y0: null, y1: null }, none)]),
+      medianSeries({ x0: median, x1: median, y0: null, y1: null }, none),
+    ],
+    readout: (index) => {
+      const bar = bars[index];
+      return bar === undefined ? "" : `${runtime(bar.from)} to ${runtime(bar.to)}: ${count(bar.count)} of ${count(samples.length)}`;
+    },
+    table: {
+      columns: [{ name: "from_ms", format: runtime }, { name: "to_ms", format: runtime }, { name: "samples" }],
+      rows: bars.map((bar) => [bar.from, bar.to, bar.count]),
+    },
+    fileName: `distribution of ${label}`,
+  };
 }

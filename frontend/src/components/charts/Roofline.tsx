@@ -1,111 +1,100 @@
 /** A log-log roofline chart: the attainable rate per arithmetic intensity, and a point per case. */
-import { gflops, significant } from "../../lib/format";
-import { attainable, groupNearby, ridge, ranges, type Ceilings, type Point } from "./rooflineModel";
-import { decades, decadesAround, logarithmic, type Scale } from "./scales";
-import { useWidth } from "./useWidth";
-import "./charts.css";
+import { useMemo } from "react";
+import { gflops, percent, significant } from "../../lib/format";
+import { Chart } from "./Chart";
+import { powerText, type ChartSpec, type Series } from "./chartSpec";
+import { attainable, ridge, type Ceilings, type Point, type Roof } from "./rooflineModel";
+import { extentOf, type Range } from "./scales";
 
 interface Props {
   limits: Ceilings;
+  /** Roofs that bound only a part of a kernel. */
+  roofs: readonly Roof[];
   points: readonly Point[];
 }
 
-const MARKER = 9;
-const HEIGHT = 320;
-const LEFT = 68;
-const RIGHT = 16;
-const TOP = 22;
-const BOTTOM = 44;
+/** The axes extend beyond the data by this factor, so that no point is on an edge. */
+const MARGIN = 1.5;
+/** The arithmetic roofs extend to the right of the ridge point by this factor. */
+const ROOM_FOR_NAMES = 8;
 
-export function Roofline({ limits, points }: Props) {
-  const [container, width] = useWidth<HTMLDivElement>();
+export function Roofline({ limits, roofs, points }: Props): React.JSX.Element {
+  const spec = useMemo(() => rooflineSpec(limits, roofs, points), [limits, roofs, points]);
+  return <Chart spec={spec} />;
+}
+
+export function rooflineSpec(limits: Ceilings, roofs: readonly Roof[], points: readonly Point[]): ChartSpec {
   const peak = limits.flops_per_s / 1e9;
+  const highest = Math.max(peak, ...roofs.filter(({ kind }) => kind === "arithmetic").map(({ rate }) => rate / 1e9));
+  const fastest = Math.max(limits.bandwidth_bytes_per_s, ...roofs.filter(({ kind }) => kind === "memory").map(({ rate }) => rate)) / 1e9;
   const corner = ridge(limits);
-  const xs = decadesAround([corner, ...points.map((point) => point.intensity)]);
-  const ys = decadesAround([peak, ...points.map((point) => point.gflops)]);
-  const x = logarithmic(xs, [LEFT, width - RIGHT]);
-  const y = logarithmic(ys, [HEIGHT - BOTTOM, TOP]);
-  // Where the bandwidth ceiling enters the chart, at the bottom or on the left.
-  const from = Math.max(xs[0], (ys[0] * 1e9) / limits.bandwidth_bytes_per_s);
-  const slope = `M${x(from)},${y(attainable(limits, from))} L${x(corner)},${y(peak)} L${x(xs[1])},${y(peak)}`;
-  const middle = { x: (x(from) + x(corner)) / 2, y: (y(attainable(limits, from)) + y(peak)) / 2 };
-  const angle = (180 / Math.PI) * Math.atan2(y(peak) - middle.y, x(corner) - middle.x);
-  const drawn = points.map((point) => ({ point, x: x(point.intensity), y: y(point.gflops) }));
-  const bandwidth = `${significant(limits.bandwidth_bytes_per_s / 1e12)} TB/s`;
-  const summary = `Roofline of ${limits.gpu}: peak ${gflops(peak)}, memory bandwidth ${bandwidth}. ${points
-    .map((point) => `${point.name}: ${gflops(point.gflops)} at ${significant(point.intensity)} FLOP/byte`)
-    .join("; ")}`;
-  return (
-    <div ref={container} className="chart">
-      <svg width={width} height={HEIGHT} role="img" aria-label={summary}>
-        {decades(...ys).map((tick) => (
-          <g key={`y${tick}`}>
-            <line className="chart-grid" x1={LEFT} x2={width - RIGHT} y1={y(tick)} y2={y(tick)} />
-            <text className="chart-text" x={LEFT - 8} y={y(tick) + 4} textAnchor="end">
-              {power(tick)}
-            </text>
-          </g>
-        ))}
-        {decades(...xs).map((tick) => (
-          <g key={`x${tick}`}>
-            <line className="chart-grid" x1={x(tick)} x2={x(tick)} y1={TOP} y2={HEIGHT - BOTTOM} />
-            <text className="chart-text" x={x(tick)} y={HEIGHT - BOTTOM + 16} textAnchor="middle">
-              {power(tick)}
-            </text>
-          </g>
-        ))}
-        <path className="chart-ceiling" d={slope} />
-        <text className="chart-text chart-strong" x={width - RIGHT} y={y(peak) - 7} textAnchor="end">
-          {gflops(peak)}
-        </text>
-        <text
-          className="chart-text chart-strong"
-          transform={`translate(${middle.x} ${middle.y - 8}) rotate(${angle})`}
-          textAnchor="middle"
-        >
-          {bandwidth}
-        </text>
-        {groupNearby(drawn, 2 * MARKER).map((group) => (
-          <Marker key={group[0]?.point.test_id} group={group} limits={limits} y={y} />
-        ))}
-        <text className="chart-text" x={(LEFT + width - RIGHT) / 2} y={HEIGHT - 8} textAnchor="middle">
-          FLOP/byte
-        </text>
-        <text className="chart-text" x={LEFT - 8} y={12} textAnchor="end">
-          GFLOP/s
-        </text>
-      </svg>
-    </div>
-  );
+  const intensities = points.map((point) => point.intensity);
+  const xExtent = spread([corner * ROOM_FOR_NAMES, ...intensities]);
+  const yExtent = spread([highest, attainable(limits, xExtent[0]), ...points.map((point) => point.gflops)]);
+  // Where a roof starts or ends: slopes at the highest arithmetic roof, horizontal lines at the fastest memory.
+  const ends = roofs.map(({ kind, rate }) => (kind === "memory" ? (highest * 1e9) / rate : rate / 1e9 / fastest));
+  const xs = [...new Set([xExtent[0] / 1e3, corner, xExtent[1] * 1e3, ...intensities, ...ends])].sort((a, b) => a - b);
+  const bandwidth = bandwidthText(limits.bandwidth_bytes_per_s);
+  const numbered = (point: Point): string =>
+    `${point.test_id}. ${point.name}: ${gflops(point.gflops)} at ${significant(point.intensity)} FLOP/byte, ${percent((100 * point.gflops) / attainable(limits, point.intensity))} of the roof`;
+  return {
+    summary: `Roofline of ${limits.gpu}: peak ${gflops(peak)}, memory bandwidth ${bandwidth}. ${points.map(numbered).join("; ")}`,
+    heightPx: 380,
+    x: { kind: "log", label: "Arithmetic intensity (FLOP/byte)", extent: xExtent, format: powerText },
+    y: { kind: "log", label: "Throughput (GFLOP/s)", extent: yExtent, format: powerText },
+    xs,
+    series: [
+      ...roofs.map((roof) => roofSeries(roof, xs, highest, fastest)),
+      { name: `Roof: memory ${bandwidth}, ${gflops(peak)}`, color: "var(--text)", mark: { kind: "line", width: 2.5 }, values: xs.map((x) => attainable(limits, x)) },
+      {
+        name: "Cases",
+        color: "var(--accent)",
+        mark: { kind: "labels", labels: points.map((point) => ({ x: point.intensity, y: point.gflops, text: String(point.test_id) })) },
+        values: xs.map((x) => points.find((point) => point.intensity === x)?.gflops ?? null),
+      },
+    ],
+    readout: (index) => {
+      const x = xs[index] ?? 0;
+      const here = points.filter((point) => point.intensity === x).map(numbered);
+      return [...here, `at ${significant(x)} FLOP/byte, ${gflops(attainable(limits, x))} are attainable`].join("; ");
+    },
+    table: {
+      columns: [
+        { name: "case" },
+        { name: "inputs" },
+        { name: "flop_per_byte", format: significant },
+        { name: "gflops", format: gflops },
+        { name: "attainable_gflops", format: gflops },
+        { name: "percent_of_attainable", format: percent },
+      ],
+      rows: points.map((point) => {
+        const roof = attainable(limits, point.intensity);
+        return [point.test_id, point.name, point.intensity, point.gflops, roof, (100 * point.gflops) / roof];
+      }),
+    },
+    fileName: `roofline-${limits.gpu}`,
+  };
 }
 
-interface MarkerProps {
-  group: readonly { point: Point; x: number; y: number }[];
-  limits: Ceilings;
-  y: Scale;
+/** A slope up to the highest arithmetic roof, or a horizontal line from the slope of the fastest memory on. */
+function roofSeries({ name, rate, kind }: Roof, xs: readonly number[], highest: number, fastest: number): Series {
+  const gigas = rate / 1e9;
+  const within = (x: number): boolean => (kind === "memory" ? gigas * x <= highest * (1 + 1e-9) : fastest * x >= gigas * (1 - 1e-9));
+  const text = kind === "memory" ? `${name} ${bandwidthText(rate)}` : `${name} ${gflops(gigas)}`;
+  return {
+    name: text,
+    color: kind === "memory" ? "var(--info)" : "var(--good)",
+    mark: { kind: "line", width: 1, dash: kind === "memory" ? [6, 3] : [2, 3], label: text },
+    values: xs.map((x) => (within(x) ? (kind === "memory" ? gigas * x : gigas) : null)),
+  };
 }
 
-/** A marker for one or more cases, with a line up to the roof. */
-function Marker({ group, limits, y }: MarkerProps): React.JSX.Element | null {
-  const first = group[0];
-  if (first === undefined) return null;
-  const text = ranges(group.map(({ point }) => point.test_id));
-  const width = Math.max(2 * MARKER, 8 + 7 * text.length);
-  return (
-    <g className="chart-point">
-      <line x1={first.x} x2={first.x} y1={y(attainable(limits, first.point.intensity))} y2={first.y} />
-      <rect x={first.x - width / 2} y={first.y - MARKER} width={width} height={2 * MARKER} rx={MARKER} />
-      <text x={first.x} y={first.y + 4} textAnchor="middle">
-        {text}
-      </text>
-      <title>{group.map(({ point }) => `${point.name}: ${gflops(point.gflops)}`).join("; ")}</title>
-    </g>
-  );
+function bandwidthText(bytesPerS: number): string {
+  return `${significant(bytesPerS / 1e12)} TB/s`;
 }
 
-/** Format a tick: 0.01, 1, 100, but 10⁶. */
-function power(value: number): string {
-  if (value < 1e4 && value >= 1e-3) return String(value);
-  const exponent = String(Math.round(Math.log10(value)));
-  return `10${exponent.replace(/./g, (digit) => (digit === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹".charAt(Number(digit))))}`;
+/** The range of the values with a margin on both sides. */
+function spread(values: readonly number[]): Range {
+  const [low, high] = extentOf(values.filter((value) => value > 0), [1, 10]);
+  return [low / MARGIN, high * MARGIN];
 }

@@ -1,12 +1,11 @@
 /** One bar per VM over time: provisioning, work and idle, by colour and by height. */
-import { memo } from "react";
-import { span } from "../../lib/format";
+import { memo, useMemo } from "react";
+import { dateTime, span } from "../../lib/format";
 import type { VmTimelineResponse, TimelineSegmentResponse, Meter } from "../../lib/generated";
-import { linear, type Scale } from "./scales";
-import { clock, tickLabel, timeTicks } from "./timeAxis";
-import { useWidth } from "./useWidth";
-import "./charts.css";
-import "./meters.css";
+import { Chart } from "./Chart";
+import type { Box, ChartSpec } from "./chartSpec";
+import { METER_COLORS } from "./meterColors";
+import { clock } from "./timeAxis";
 
 interface Props {
   lanes: readonly VmTimelineResponse[];
@@ -16,85 +15,77 @@ interface Props {
   names: Record<Meter, string>;
 }
 
-const ROW = 26;
-const BAR = 16;
-const AXIS = 22;
-const NARROW = 480;
+const ROW_PX = 26;
+const AXES_PX = 44;
+/** Relative heights, so that the meters can be distinguished without colour. */
+const HEIGHT: Record<Meter, number> = { PROVISIONING: 0.5, WORK: 0.75, IDLE: 0.22 };
+/** The lower edge of all bars of a VM, as a distance from the middle of its row. */
+const BASE = 0.38;
+/** A second of work is invisible on the scale of a day, so work has a minimum width. */
+const MIN_WIDTH_PX: Record<Meter, number> = { PROVISIONING: 0.5, WORK: 1.5, IDLE: 0.5 };
+const METERS: readonly Meter[] = ["PROVISIONING", "IDLE", "WORK"];
 
-/** Memoized: a busy day has thousands of intervals. */
-export const VmTimeline = memo(function VmTimeline({ lanes, from, to, names }: Props) {
-  const [container, width] = useWidth<HTMLDivElement>();
-  const left = width < NARROW ? 0 : 112;
-  const row = left === 0 ? ROW + 16 : ROW;
-  const x = linear([from, to], [left, width - 1]);
-  const height = lanes.length * row;
-  const ticks = timeTicks(from, to, Math.max(2, Math.floor((width - left) / 64)));
-  const label = `Activity of ${lanes.length === 1 ? "1 VM" : `${lanes.length} VMs`} from ${clock(from)} to ${clock(to)}; totals are in the table below`;
-  return (
-    <div ref={container} className="chart">
-      <svg width={width} height={height + AXIS} role="img" aria-label={label}>
-        {ticks.map((tick) => (
-          <line key={tick} className="chart-grid" x1={x(tick)} x2={x(tick)} y1={0} y2={height + 4} />
-        ))}
-        {lanes.map((lane, index) => {
-          const top = index * row + (row - BAR - 4);
-          return (
-            <g key={lane.vm_id}>
-              <text
-                className="chart-text"
-                x={left === 0 ? 0 : left - 8}
-                y={left === 0 ? top - 5 : top + 12}
-                textAnchor={left === 0 ? "start" : "end"}
-              >
-                {shortId(lane.vm_id)}
-              </text>
-              <line className="chart-grid" x1={left} x2={width} y1={top + BAR + 0.5} y2={top + BAR + 0.5} />
-              {lane.pieces.map((interval) => (
-                <Interval key={interval.started_at} interval={interval} x={x} to={to} top={top} names={names} />
-              ))}
-            </g>
-          );
-        })}
-        {ticks.map((tick) => (
-          <text key={tick} className="chart-text" x={x(tick)} y={height + AXIS - 4} textAnchor={anchor(x(tick), left, width)}>
-            {tickLabel(tick, to - from)}
-          </text>
-        ))}
-      </svg>
-    </div>
-  );
-});
-
-/** Relative bar heights, so that the meters can be distinguished without colour. */
-const HEIGHT: Record<Meter, number> = { PROVISIONING: 0.65, WORK: 1, IDLE: 0.3 };
-
-interface IntervalProps {
-  interval: TimelineSegmentResponse;
-  x: Scale;
-  to: number;
-  top: number;
-  names: Record<Meter, string>;
+interface Piece {
+  vm: string;
+  lane: number;
+  meter: Meter;
+  start: number;
+  end: number;
 }
 
-function Interval({ interval, x, to, top, names }: IntervalProps): React.JSX.Element {
-  const start = Date.parse(interval.started_at);
-  const end = interval.open ? Math.max(to, start) : Date.parse(interval.ended_at);
-  const height = BAR * HEIGHT[interval.meter];
-  // A second of work is invisible on the scale of a day, so work has a minimum width.
-  const width = Math.max(interval.meter === "WORK" ? 1.5 : 0.5, x(end) - x(start));
-  return (
-    <rect className={`meter-${interval.meter.toLowerCase()}`} x={x(start)} y={top + BAR - height} width={width} height={height}>
-      <title>{`${names[interval.meter]} ${clock(start)} to ${interval.open ? "now" : clock(end)}, ${span((end - start) / 1000)}`}</title>
-    </rect>
-  );
+/** Memoized: a busy day has thousands of intervals. */
+export const VmTimeline = memo(function VmTimeline({ lanes, from, to, names }: Props): React.JSX.Element {
+  const spec = useMemo(() => timelineSpec(lanes, from, to, names), [lanes, from, to, names]);
+  return <Chart spec={spec} />;
+});
+
+export function timelineSpec(lanes: readonly VmTimelineResponse[], from: number, to: number, names: Record<Meter, string>): ChartSpec {
+  const pieces = lanes.flatMap((lane, index) => lane.pieces.map((piece) => pieceOf(lane.vm_id, index, piece, to)));
+  const inside = pieces.flatMap(({ start, end }) => [start, end]).filter((at) => at > from && at < to);
+  const xs = [...new Set([from, ...inside, to])].sort((a, b) => a - b);
+  const none = xs.map(() => null);
+  return {
+    summary: `Activity of ${lanes.length === 1 ? "1 VM" : `${lanes.length} VMs`} from ${clock(from)} to ${clock(to)}; totals are in the table below`,
+    heightPx: lanes.length * ROW_PX + AXES_PX,
+    x: { kind: "time", label: "", extent: [from, to] },
+    y: { kind: "category", label: "", extent: [0, Math.max(0, lanes.length - 1)], names: lanes.map((lane) => shortId(lane.vm_id)) },
+    xs,
+    series: METERS.map((meter) => ({
+      name: names[meter],
+      color: METER_COLORS[meter],
+      mark: { kind: "boxes", boxes: pieces.filter((piece) => piece.meter === meter).map(boxOf), minWidthPx: MIN_WIDTH_PX[meter] },
+      values: none,
+    })),
+    readout: (index) => readout(pieces, xs[index] ?? from, names),
+    table: {
+      columns: [{ name: "VM" }, { name: "meter" }, { name: "from" }, { name: "to" }, { name: "seconds", format: span }],
+      rows: pieces.map(({ vm, meter, start, end }) => [vm, names[meter], isoTime(start), isoTime(end), (end - start) / 1000]),
+    },
+    fileName: "vm-history",
+  };
+}
+
+function pieceOf(vm: string, lane: number, piece: TimelineSegmentResponse, to: number): Piece {
+  const start = Date.parse(piece.started_at);
+  const end = piece.open ? Math.max(to, start) : Date.parse(piece.ended_at);
+  return { vm, lane, meter: piece.meter, start, end };
+}
+
+function boxOf({ lane, meter, start, end }: Piece): Box {
+  return { x0: start, x1: end, y0: lane + BASE, y1: lane + BASE - HEIGHT[meter] };
+}
+
+function isoTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** What each VM began or continued at a time. */
+function readout(pieces: readonly Piece[], at: number, names: Record<Meter, string>): string {
+  const active = pieces.filter(({ start, end }) => start <= at && at < end).map(({ vm, meter }) => `${shortId(vm)} ${names[meter]}`);
+  return `${dateTime(isoTime(at))}: ${active.length === 0 ? "no VM" : active.join(", ")}`;
 }
 
 /** Shorten an id to its end, which distinguishes it. */
 export function shortId(id: string): string {
   return id.length <= 14 ? id : `${id.slice(0, 3)}…${id.slice(-8)}`;
-}
-
-function anchor(position: number, left: number, right: number): "start" | "middle" | "end" {
-  if (position - left < 18) return "start";
-  return right - position < 18 ? "end" : "middle";
 }

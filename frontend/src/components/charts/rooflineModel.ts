@@ -1,6 +1,7 @@
-/** The roofline model: the ceilings of a GPU, and a point per timed case. */
+/** The roofline model: the roofs of a GPU, and a point per timed case. Pure functions. */
 import type { Dtype, GpuResponse, Timing } from "../../lib/generated";
 
+/** The two roofs that bound a case: memory bandwidth, and the peak of its dtype. */
 export interface Ceilings {
   gpu: string;
   bandwidth_bytes_per_s: number;
@@ -17,14 +18,61 @@ export interface Point {
   runtime_ms: number;
 }
 
+/** A roof above which no case can be: a slope for a memory, or a horizontal line for a kind of arithmetic. */
+export interface Roof {
+  name: string;
+  /** Bytes per second, or FLOP per second. */
+  rate: number;
+  kind: "memory" | "arithmetic";
+}
+
+/** How close the cases are to the roofline floor, in percent of it: floor divided by median time. */
+export interface FloorShare {
+  /** Geometric mean over the cases. */
+  mean: number;
+  lowest: number;
+  highest: number;
+  cases: number;
+}
+
 type CeilingFacts = Pick<GpuResponse, "name" | "bandwidth_bytes_per_s" | "peak_flops">;
+type RoofFacts = Pick<GpuResponse, "infinity_cache_bandwidth_bytes_per_s" | "lds_bandwidth_bytes_per_s" | "matrix_peak_flops">;
+type FloorFacts = Pick<Timing, "gflops" | "pct_of_floor">;
 type PointFacts = Pick<Timing, "test_id" | "name" | "runtime_ms" | "gflops" | "gbps">;
 
-/** The ceilings of a GPU for a dtype; those of float32 if the catalogue has none. */
-export function ceilings(gpu: CeilingFacts, dtype: Dtype): Ceilings | null {
+/**
+ * The ceilings of a GPU for a dtype; those of float32 if the catalogue has none. If a case was judged by a higher peak,
+ * as that of fp8 for a problem whose dtype is float32, the ceiling is that peak.
+ */
+export function ceilings(gpu: CeilingFacts, dtype: Dtype, timings: readonly FloorFacts[] = []): Ceilings | null {
   const flops = gpu.peak_flops[dtype] ?? gpu.peak_flops.float32;
   if (flops === undefined) return null;
-  return { gpu: gpu.name, bandwidth_bytes_per_s: gpu.bandwidth_bytes_per_s, flops_per_s: flops };
+  const judged = timings.map(({ gflops, pct_of_floor: share }) => (gflops === null || !share ? 0 : (gflops * 1e11) / share));
+  const peak = Math.max(...judged) > flops * 1.001 ? Math.max(...judged) : flops;
+  return { gpu: gpu.name, bandwidth_bytes_per_s: gpu.bandwidth_bytes_per_s, flops_per_s: peak };
+}
+
+/** The other roofs of a GPU, which bound only a part of a kernel: nearer memories, and the types of its matrix cores. */
+export function otherRoofs(gpu: RoofFacts, limits: Ceilings): Roof[] {
+  const types = new Map<number, string[]>();
+  for (const [type, rate] of Object.entries(gpu.matrix_peak_flops)) types.set(rate, [...(types.get(rate) ?? []), type]);
+  const cache = gpu.infinity_cache_bandwidth_bytes_per_s;
+  return [
+    ...(cache === null ? [] : [{ name: "Infinity Cache", rate: cache, kind: "memory" as const }]),
+    { name: "LDS", rate: gpu.lds_bandwidth_bytes_per_s, kind: "memory" },
+    ...[...types]
+      .filter(([rate]) => Math.abs(rate / limits.flops_per_s - 1) > 0.001)
+      .sort(([a], [b]) => a - b)
+      .map(([rate, names]) => ({ name: `Matrix ${names.join(", ")}`, rate, kind: "arithmetic" as const })),
+  ];
+}
+
+/** Null if no case has a floor, as on the CPU runtime. */
+export function floorShare(timings: readonly Pick<Timing, "pct_of_floor">[]): FloorShare | null {
+  const shares = timings.flatMap(({ pct_of_floor: share }) => (typeof share === "number" && share > 0 ? [share] : []));
+  if (shares.length === 0) return null;
+  const mean = Math.exp(shares.reduce((sum, share) => sum + Math.log(share), 0) / shares.length);
+  return { mean, lowest: Math.min(...shares), highest: Math.max(...shares), cases: shares.length };
 }
 
 /** The ridge point in FLOPs per byte: the intensity at which memory and arithmetic take equally long. */
@@ -35,30 +83,6 @@ export function ridge(limits: Ceilings): number {
 /** The attainable rate at this intensity, in GFLOP/s. */
 export function attainable(limits: Ceilings, intensity: number): number {
   return Math.min(limits.flops_per_s, limits.bandwidth_bytes_per_s * intensity) / 1e9;
-}
-
-/** Group points that would overlap: each is within `distance` of the first point of its group. */
-export function groupNearby<T extends { x: number; y: number }>(points: readonly T[], distance: number): T[][] {
-  const groups: T[][] = [];
-  for (const point of points) {
-    const group = groups.find(
-      ([first]) => first !== undefined && Math.hypot(first.x - point.x, first.y - point.y) < distance,
-    );
-    if (group) group.push(point);
-    else groups.push([point]);
-  }
-  return groups;
-}
-
-/** Abbreviate a list of numbers: `1–3, 7`. */
-export function ranges(numbers: readonly number[]): string {
-  const result: [number, number][] = [];
-  for (const number of [...numbers].sort((a, b) => a - b)) {
-    const last = result.at(-1);
-    if (last && number === last[1] + 1) last[1] = number;
-    else result.push([number, number]);
-  }
-  return result.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`)).join(", ");
 }
 
 /** A point per case that has a FLOP count. Intensity is the ratio of the two rates: their time cancels out. */

@@ -1,19 +1,31 @@
 /** Ticks and labels of a time axis. Pure functions. */
 
-const MINUTE = 60_000;
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const STEPS = [5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY];
+const STEPS = [
+  SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND, 30 * SECOND,
+  MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE,
+  HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY,
+];
 
-/** At most `limit` ticks at round times of the browser's time zone. */
+/** Ticks at round times of the browser's time zone, from at or before `from` to at or after `to`, at most `limit` intervals. */
 export function timeTicks(from: number, to: number, limit: number): number[] {
-  if (!(to > from) || limit < 1) return [];
-  const fitting = STEPS.find((step) => (to - from) / step <= limit - 1);
-  const step = fitting ?? Math.ceil((to - from) / DAY / Math.max(1, limit - 1)) * DAY;
-  const zone = new Date(to).getTimezoneOffset() * MINUTE;
-  const ticks: number[] = [];
-  for (let at = Math.ceil((from - zone) / step) * step + zone; at <= to; at += step) ticks.push(at);
-  return ticks;
+  const end = to > from ? to : from + MINUTE;
+  const intervals = Math.max(2, Math.floor(limit));
+  const zone = new Date(end).getTimezoneOffset() * MINUTE;
+  for (const step of timeSteps()) {
+    const first = Math.floor((from - zone) / step);
+    const last = Math.ceil((end - zone) / step);
+    if (last - first <= intervals) return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step + zone);
+  }
+  return [from, end];
+}
+
+function* timeSteps(): Generator<number> {
+  yield* STEPS;
+  for (let days = 2; days < 10_000; days += 1) yield days * DAY;
 }
 
 /** `14:30`. */
@@ -32,9 +44,10 @@ export function utcDay(iso: string): string {
   return new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 }
 
-/** A time of day on an axis of up to two days, else a date. */
-export function tickLabel(at: number, spanMs: number): string {
-  return spanMs <= 2 * DAY ? clock(at) : day(at);
+/** A tick as seconds, as a time of day or as a date, by the distance of the ticks. */
+export function tickLabel(at: number, stepMs: number): string {
+  if (stepMs < MINUTE) return `${clock(at)}:${twoDigits(new Date(at).getSeconds())}`;
+  return stepMs < DAY ? clock(at) : day(at);
 }
 
 function twoDigits(value: number): string {

@@ -2,7 +2,6 @@
 import { shortId, VmTimeline } from "../../components/charts/VmTimeline";
 import { span } from "../../lib/format";
 import type { OperationsResponse } from "../../lib/generated";
-import { Legend } from "./Legend";
 import { METER_NAMES, METERS, secondsByMeter } from "./calculations";
 
 const HOUR_MS = 3_600_000;
@@ -26,7 +25,6 @@ export function VmHistory({ data, now, hours, setHours }: Props): React.JSX.Elem
         <h2 id="vm-history-title" className="grow">
           {hours === 1 ? "Last hour" : `Last ${hours} hours`}
         </h2>
-        <Legend />
         <div className="row choices" role="group" aria-label="Time range">
           {CHOICES.map((choice) => (
             <button key={choice} className="button small" aria-pressed={choice === hours} onClick={() => setHours(choice)}>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { VmTimelineResponse, VmResponse } from "../../lib/generated";
-import { burnRate, costNow, dailyCosts, daysText, deviceText, hourlyRate, idleTimeLeft, releasedInS, runOutOf, secondsByMeter, warmShare } from "./calculations";
+import { burnRate, costNow, cpuNodesText, dailyCosts, daysText, deviceText, hourlyRate, idleTimeLeft, releasedInS, runOutOf, secondsByMeter, warmShare } from "./calculations";
 
 const NOW = Date.parse("2026-01-31T12:00:00.000Z");
 
@@ -111,6 +111,12 @@ test("the warm share is a percentage of all submissions", () => {
 
 test("days are formatted in days, months or years", () => {
   expect([1, 12.4, 100, 800, 3650].map(daysText)).toEqual(["1 day", "12 days", "3 months", "2.2 years", "more than 10 years"]);
+});
+
+test("the saving by CPU nodes is explained", () => {
+  const nodes = { seconds: 7200, cost_usd: 0.2, gpu_type: "MI300X", gpu_usd: 3.98, saved_usd: 3.78 };
+  expect(cpuNodesText(nodes)).toBe("CPU nodes judged checks: 2 h 00 min for $0.20; the same time on VMs with MI300X would have cost $3.98: $3.78 saved.");
+  expect(cpuNodesText({ ...nodes, saved_usd: -1 })).toContain("$1.00 more.");
 });
 
 test("the service's forecast takes precedence over the burn rate", () => {

@@ -1,6 +1,7 @@
 /** Values that the view derives from the service's data. Pure; times are in ms by the service's clock. */
 import type { RunOut } from "../../components/charts/BurnDown";
-import type { CreditsResponse, DailyMeterCosts, ForecastResponse, VmTimelineResponse, Meter, VmDevice, VmResponse } from "../../lib/generated";
+import { dollars, span } from "../../lib/format";
+import type { CpuNodeCosts, CreditsResponse, DailyMeterCosts, ForecastResponse, VmTimelineResponse, Meter, VmDevice, VmResponse } from "../../lib/generated";
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -102,6 +103,13 @@ export function daysText(days: number): string {
   if (days >= 730) return `${(days / 365).toFixed(1)} years`;
   if (days >= 90) return `${Math.round(days / 30.4)} months`;
   return days < 1.5 ? "1 day" : `${Math.round(days)} days`;
+}
+
+/** What CPU nodes cost and save, with the comparison that the saving is based on. */
+export function cpuNodesText({ seconds, cost_usd, gpu_type, gpu_usd, saved_usd }: CpuNodeCosts): string {
+  const comparison = `the same time on VMs with ${gpu_type} would have cost ${dollars(gpu_usd)}`;
+  const saved = saved_usd < 0 ? `${dollars(-saved_usd)} more` : `${dollars(saved_usd)} saved`;
+  return `CPU nodes judged checks: ${span(seconds)} for ${dollars(cost_usd)}; ${comparison}: ${saved}.`;
 }
 
 /** When the credits run out, by the service's forecast or else the burn rate; null if not within ten years. */

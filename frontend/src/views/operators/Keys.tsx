@@ -81,7 +81,7 @@ export function Keys({ round, onChange }: { round: number; onChange: () => void 
   );
 }
 
-const ROLES: readonly Role[] = ["user", "operator"];
+const ROLES: readonly Role[] = ["author", "reader", "operator", "admin"];
 
 function NewKey({ onCreate }: { onCreate: (key: ManagedKeyCreatedResponse) => void }): React.JSX.Element {
   const [user, setUser] = useState("");

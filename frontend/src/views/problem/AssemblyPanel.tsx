@@ -6,6 +6,7 @@ import { instructionHelp, mnemonic } from "../xray/instructionHelp";
 import { lineColours } from "../xray/lineColours";
 import type { XrayReportData } from "../xray/report";
 import type { EditorHandle } from "./Editor";
+import { TileHelp } from "./TileHelp";
 import { kernelAt } from "./xrayStatus";
 
 interface Props {
@@ -54,6 +55,7 @@ export function AssemblyPanel({ report, editor, cursor }: Props): React.JSX.Elem
           </>
         )}
       </p>
+      {instruction?.startsWith("v_mfma_") === true && <TileHelp key={mnemonic(instruction)} mnemonic={mnemonic(instruction)} />}
     </div>
   );
 }

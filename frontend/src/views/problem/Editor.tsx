@@ -10,6 +10,7 @@ import { EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutt
 import { useEffect, useImperativeHandle, useRef, type Ref } from "react";
 import { cspNonce } from "../../lib/theme";
 import { actionForKey, type Action } from "./actions";
+import { hipHelp } from "./hipHelp";
 import { appearance, hipKeywords } from "./hipLanguage";
 import { linkedLines, setActiveLine, setLineColours } from "./linkedLines";
 import type { LineDiagnostic } from "./lineDiagnostics";
@@ -123,6 +124,7 @@ function baseExtensions(): Extension[] {
     highlightSelectionMatches(),
     cpp(),
     hipKeywords,
+    hipHelp,
     linkedLines,
     appearance,
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, indentWithTab]),

@@ -1,7 +1,8 @@
 /** The statement of a problem: text, signature and cases. */
 import { Link } from "wouter";
-import { plural, statusText } from "../../lib/format";
+import { plural } from "../../lib/format";
 import type { Dtype, ProblemDetailResponse } from "../../lib/generated";
+import { DifficultyBadge } from "../../components/Badge";
 import { Markdown } from "../../components/Markdown";
 import { Tour } from "./Tour";
 
@@ -12,7 +13,7 @@ export function Statement({ problem: detail, dtype }: { problem: ProblemDetailRe
       <Tour />
       <div className="row title">
         <h1 className="grow">{detail.title}</h1>
-        <span className={`badge difficulty-${detail.difficulty}`}>{statusText(detail.difficulty)}</span>
+        <DifficultyBadge difficulty={detail.difficulty} />
         {detail.solved && <span className="badge good">✓ Solved</span>}
       </div>
       <Markdown source={detail.statement} />

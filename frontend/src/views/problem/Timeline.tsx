@@ -4,7 +4,7 @@ import { dollars, plural, roughly, span } from "../../lib/format";
 import { simulatedTime } from "../../lib/simulatedTime";
 import { samplesText, timingInterval, timingNote } from "../../lib/timingText";
 import { waitingText } from "../../lib/waitingText";
-import { estimateProvisioning, isFailure, type Provisioning, type Stage, type SubmissionProgress } from "../../lib/submissionProgress";
+import { estimateProvisioning, gpuText, hasSimulatedCosts, isFailure, type Provisioning, type Stage, type SubmissionProgress } from "../../lib/submissionProgress";
 import type { CaseResult, Timing } from "../../lib/generated";
 import { SampleDots } from "../../components/charts/SampleDots";
 import { Progress } from "../../components/Progress";
@@ -130,10 +130,9 @@ function VmStage({ progress, nowMs }: { progress: SubmissionProgress; nowMs: num
     const cost = progress.verdict !== null && "cost_usd" in progress.verdict ? (progress.verdict.cost_usd ?? 0) : 0;
     return (
       <span>
-        <span className={`badge ${vm.cold ? "info" : "good"}`}>{vm.cold ? "Cold start" : "Warm start"}</span> {vm.gpu}
-        {vm.simulated && ", simulated on the CPU"}
-        {vm.attempt > 1 && `, attempt ${vm.attempt}: the previous VM was lost`}
-        {cost > 0 && `, ${dollars(cost)}${vm.simulated ? " simulated" : ""}`}
+        <span className={`badge ${vm.cold ? "info" : "good"}`}>{vm.cold ? "Cold start" : "Warm start"}</span> {gpuText(vm)}
+        {vm.attempt > 1 && `, attempt ${vm.attempt}: the previous VM could not judge it`}
+        {cost > 0 && `, ${dollars(cost)}${hasSimulatedCosts(vm) ? " simulated" : ""}`}
       </span>
     );
   }
@@ -227,7 +226,7 @@ function Timings({ timings, total, live, toolchain }: TimingsProps): React.JSX.E
               {timingNote(timing) !== "" && `; ${timingNote(timing)}`}
             </span>
           </span>
-          <SampleDots runs={timing.runs} medianMs={timing.runtime_ms} ci={timingInterval(timing)} animate={live} />
+          <SampleDots runs={timing.runs} medianMs={timing.runtime_ms} ci={timingInterval(timing)} name={timing.name} animate={live} />
         </div>
       ))}
     </div>

@@ -161,7 +161,7 @@ function TimingTable({ timings }: { timings: readonly Timing[] }): React.JSX.Ele
   const hasFloor = timings.some((timing) => typeof timing.pct_of_floor === "number");
   return (
     <div className="scroll" role="region" aria-label="Times" tabIndex={0}>
-      <table>
+      <table className="times">
         <thead>
           <tr>
             <th>Case</th>

@@ -2,6 +2,7 @@
  *
  * Two tabs with the same problem have separate drafts. When another tab changes the shared draft, the author chooses.
  */
+import { ofUser } from "../../lib/pageUser";
 import { read, write } from "../../lib/storage";
 
 export interface Draft {
@@ -10,7 +11,7 @@ export interface Draft {
 }
 
 export function draftName(slug: string, dtype: string): string {
-  return `warmfront.code.${slug}.${dtype}`;
+  return ofUser(`warmfront.code.${slug}.${dtype}`);
 }
 
 /** Parse a stored draft; null if the text is not one. */

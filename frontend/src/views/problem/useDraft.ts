@@ -16,7 +16,7 @@ export interface DraftState {
 }
 
 export function useDraft(slug: string, dtype: string, starter: string): DraftState {
-  const name = draftName(slug, dtype);
+  const [name] = useState(() => draftName(slug, dtype));
   const [opened] = useState(() => openDraft(name, starter));
   const [code, setCode] = useState(opened.code);
   const [other, setOther] = useState(opened.other);

@@ -2,6 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import { ApiError, cancel, currentConnection, ServiceUnreachable, submit, type NewSubmission } from "../../lib/api";
 import type { SubmissionProgress } from "../../lib/submissionProgress";
+import { ofUser } from "../../lib/pageUser";
 import { read, write } from "../../lib/storage";
 import { pause } from "../../lib/eventStream";
 import type { Endpoint } from "../../lib/generated";
@@ -35,7 +36,7 @@ export interface RunState {
 const RETRY_MS = 2000;
 
 export function useRun(slug: string): RunState {
-  const name = `warmfront.run.${slug}`;
+  const [name] = useState(() => ofUser(`warmfront.run.${slug}`));
   const [run, setRun] = useState<Run | null>(() => parseRun(read(name)));
   const [error, setError] = useState<ApiError | null>(null);
   const [live, setLive] = useState(false);

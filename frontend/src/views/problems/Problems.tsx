@@ -6,6 +6,7 @@ import { plural, statusText } from "../../lib/format";
 import { timeText } from "../../lib/timingText";
 import { useQuery, useTitle } from "../../lib/hooks";
 import type { ProblemResponse } from "../../lib/generated";
+import { DifficultyBadge } from "../../components/Badge";
 import { EmptyState, ErrorMessage } from "../../components/MessagePage";
 import { Tex } from "../../components/Tex";
 import { FirstVisit } from "./FirstVisit";
@@ -121,8 +122,6 @@ function Select({ label, value, options, onChange }: SelectProps): React.JSX.Ele
   );
 }
 
-const TONES: Record<string, string> = { easy: "good", medium: "warn", hard: "bad" };
-
 function ProblemCard({ problem }: { problem: ProblemResponse }): React.JSX.Element {
   return (
     <li className="card problem-card">
@@ -131,7 +130,7 @@ function ProblemCard({ problem }: { problem: ProblemResponse }): React.JSX.Eleme
           <Link href={`/problems/${problem.slug}`}>{problem.title}</Link>
         </h2>
         {problem.solved && <span className="badge good">✓ Solved</span>}
-        <span className={`badge ${TONES[problem.difficulty] ?? ""}`}>{statusText(problem.difficulty)}</span>
+        <DifficultyBadge difficulty={problem.difficulty} />
       </div>
       <div className="formula">{problem.formula !== null && <Tex block source={stackParts(problem.formula)} />}</div>
       <div className="row small dim foot">

@@ -1,13 +1,15 @@
-/** Settings stored in this browser: theme, Vim keys, notifications and the API key. */
+/** Settings stored in this browser: theme, motion, Vim keys, notifications and the API key. */
 import { useState } from "react";
 import { currentKey, setKey, promptForKey } from "../../lib/api";
 import { useStored, useTitle } from "../../lib/hooks";
+import { currentMotion, setMotion, type Motion } from "../../lib/motion";
 import { currentTheme, setTheme, type Theme } from "../../lib/theme";
 
 export default function Settings(): React.JSX.Element {
   useTitle("Settings");
   const [vim, setVim] = useStored("warmfront.vim", "no");
   const [theme, changeTheme] = useState(currentTheme);
+  const [motion, changeMotion] = useState(currentMotion);
   return (
     <div className="stack">
       <h1>Settings</h1>
@@ -27,6 +29,20 @@ export default function Settings(): React.JSX.Element {
             <option value="system">System</option>
             <option value="light">Light</option>
             <option value="dark">Dark</option>
+          </select>
+        </label>
+        <label className="row">
+          Motion
+          <select
+            value={motion}
+            onChange={(event) => {
+              const next = event.target.value as Motion;
+              setMotion(next);
+              changeMotion(next);
+            }}
+          >
+            <option value="system">System</option>
+            <option value="reduced">Reduced</option>
           </select>
         </label>
         <label className="row">

@@ -6,8 +6,9 @@ import { dateTime } from "../../lib/format";
 import { timeText } from "../../lib/timingText";
 import { useQuery } from "../../lib/hooks";
 import type { SubmissionEvent, SubmissionDetailResponse } from "../../lib/generated";
-import { download } from "./download";
+import { download } from "../../lib/download";
 import { toCsv, toJson } from "./exports";
+import { ShareMenu } from "./ShareMenu";
 import { timingsOf } from "./timings";
 
 export function Actions({
@@ -18,26 +19,32 @@ export function Actions({
   events: SubmissionEvent[];
 }): React.JSX.Element {
   const timings = timingsOf(submission.result);
+  const [sharing, setSharing] = useState(false);
   const exportJson = async (): Promise<void> => {
     const response = await source(submission.id).catch(() => null);
     download(`${submission.id}.json`, "application/json", toJson(submission, events, response?.solution_code ?? null));
   };
   return (
-    <div className="row">
-      <CompareWith submission={submission} />
-      <button
-        className="button"
-        disabled={timings.length === 0}
-        title={timings.length === 0 ? "This submission has no times" : ""}
-        onClick={() => download(`${submission.id}.csv`, "text/csv", toCsv(timings))}
-      >
-        Export CSV
-      </button>
-      <button className="button" onClick={() => void exportJson()}>
-        Export JSON
-      </button>
-      <Share id={submission.id} />
-    </div>
+    <>
+      <div className="row">
+        <CompareWith submission={submission} />
+        <button
+          className="button"
+          disabled={timings.length === 0}
+          title={timings.length === 0 ? "This submission has no times" : ""}
+          onClick={() => download(`${submission.id}.csv`, "text/csv", toCsv(timings))}
+        >
+          Export CSV
+        </button>
+        <button className="button" onClick={() => void exportJson()}>
+          Export JSON
+        </button>
+        <button className="button" aria-expanded={sharing} onClick={() => setSharing(!sharing)}>
+          Share
+        </button>
+      </div>
+      {sharing && <ShareMenu id={submission.id} />}
+    </>
   );
 }
 
@@ -61,39 +68,5 @@ function CompareWith({ submission }: { submission: SubmissionDetailResponse }): 
         </option>
       ))}
     </select>
-  );
-}
-
-function Share({ id }: { id: string }): React.JSX.Element {
-  const [state, setState] = useState<"" | "copied" | "failed">("");
-  const address = `${location.origin}/submissions/${id}`;
-  const share = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(address);
-      setState("copied");
-    } catch {
-      setState("failed"); // browsers allow the clipboard only on secure origins
-    }
-  };
-  if (state === "failed") {
-    return (
-      <input
-        aria-label="Link to this submission"
-        readOnly
-        value={address}
-        onFocus={(event) => event.target.select()}
-      />
-    );
-  }
-  const text = state === "copied" ? "Link copied" : "Copy link";
-  return (
-    <>
-      <button className="button" onClick={() => void share()}>
-        {text}
-      </button>
-      <span className="hidden" role="status">
-        {state === "copied" ? text : ""}
-      </span>
-    </>
   );
 }

@@ -1,6 +1,6 @@
 /** The signed receipt of an accepted submission: its main facts, and the file. */
 import type { AcceptedEvent } from "../../lib/generated";
-import { download } from "./download";
+import { download } from "../../lib/download";
 import { receiptFacts } from "./receiptFacts";
 
 export function ReceiptCard({ id, accepted }: { id: string; accepted: AcceptedEvent }): React.JSX.Element | null {

@@ -1,4 +1,5 @@
 /** The results of a submission: the verdict, the cases, the distribution of samples, and the roofline. */
+import { useMemo } from "react";
 import { capitalized, gbps, gflops, percent, plural } from "../../lib/format";
 import { simulatedTime } from "../../lib/simulatedTime";
 import { VerdictDetails } from "../problem/VerdictDetails";
@@ -11,7 +12,7 @@ import { Progress } from "../../components/Progress";
 import { NoisyLabel } from "../../components/TimeValue";
 import { Windows } from "./Windows";
 import { ReceiptCard } from "./ReceiptCard";
-import { ceilings, points } from "../../components/charts/rooflineModel";
+import { ceilings, floorShare, otherRoofs, points, ridge, type Ceilings, type FloorShare, type Point } from "../../components/charts/rooflineModel";
 import { Histogram } from "../../components/charts/Histogram";
 import { Roofline } from "../../components/charts/Roofline";
 
@@ -206,8 +207,9 @@ interface RooflineProps {
 }
 
 function RooflineCard({ submission, timings, gpu }: RooflineProps): React.JSX.Element {
-  const limits = ceilings(gpu, submission.dtype);
-  const casePoints = points(timings);
+  const limits = useMemo(() => ceilings(gpu, submission.dtype, timings), [gpu, submission.dtype, timings]);
+  const roofs = useMemo(() => (limits === null ? [] : otherRoofs(gpu, limits)), [gpu, limits]);
+  const casePoints = useMemo(() => points(timings), [timings]);
   return (
     <section className="card stack" aria-label="Roofline">
       <div>
@@ -224,16 +226,34 @@ function RooflineCard({ submission, timings, gpu }: RooflineProps): React.JSX.El
         </p>
       ) : (
         <>
-          <Roofline limits={limits} points={casePoints} />
-          <ol className="roofline-legend small">
-            {casePoints.map((point) => (
-              <li key={point.test_id}>
-                <strong>{point.test_id}</strong> {point.name}: {gflops(point.gflops)}
-              </li>
-            ))}
-          </ol>
+          <FloorText share={floorShare(timings)} limits={limits} points={casePoints} />
+          <Roofline limits={limits} roofs={roofs} points={casePoints} />
         </>
       )}
     </section>
+  );
+}
+
+interface FloorTextProps {
+  /** Null for simulated results, which have no floor. */
+  share: FloorShare | null;
+  limits: Ceilings;
+  points: readonly Point[];
+}
+
+/** "You are at 43% of the floor", and what that refers to. */
+function FloorText({ share, limits, points: casePoints }: FloorTextProps): React.JSX.Element | null {
+  if (share === null) return null;
+  const bound = casePoints.filter((point) => point.intensity < ridge(limits)).length;
+  const memory = `memory bandwidth, ${gbps(limits.bandwidth_bytes_per_s / 1e9)}`;
+  const arithmetic = `arithmetic, ${gflops(limits.flops_per_s / 1e9)}`;
+  const tightest = bound === casePoints.length ? memory : bound === 0 ? arithmetic : `${memory}, or ${arithmetic}, by case`;
+  return (
+    <p>
+      You are at <strong>{Math.round(share.mean)}% of the floor</strong>: the least time that the tightest roof of {limits.gpu} allows ({tightest}),
+      divided by your median time
+      {share.cases > 1 && `; geometric mean of ${share.cases} cases, ${percent(share.lowest)} to ${percent(share.highest)}`}. The dashed roofs bound only
+      parts of a kernel, such as data that is read again from a cache; they are not in the floor.
+    </p>
   );
 }

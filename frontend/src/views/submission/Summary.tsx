@@ -2,7 +2,7 @@
 import { capitalized, dollars, gflops, dateTime, span } from "../../lib/format";
 import { simulatedTime } from "../../lib/simulatedTime";
 import { useNow } from "../../lib/hooks";
-import type { SubmissionProgress } from "../../lib/submissionProgress";
+import { hasSimulatedCosts, type SubmissionProgress } from "../../lib/submissionProgress";
 import type { SubmissionDetailResponse } from "../../lib/generated";
 import { TimeValue } from "../../components/TimeValue";
 
@@ -18,7 +18,7 @@ export function Summary({ submission, progress }: { submission: SubmissionDetail
     ["Endpoint", submission.endpoint],
     ["Start", progress.vm === null ? "–" : progress.vm.cold ? "cold" : "warm"],
     ["Duration", span((until - Date.parse(submission.created_at)) / 1000)],
-    ["Cost", costText(submission)],
+    ["Cost", costText(submission, progress)],
     ["User", submission.owner],
     ["Submitted", dateTime(submission.created_at)],
   ];
@@ -34,7 +34,8 @@ export function Summary({ submission, progress }: { submission: SubmissionDetail
   );
 }
 
-function costText({ cost_usd, simulated }: SubmissionDetailResponse): string {
+function costText({ cost_usd, simulated }: SubmissionDetailResponse, { vm }: SubmissionProgress): string {
   if (cost_usd === 0) return "free";
-  return cost_usd !== null && simulated ? `${dollars(cost_usd)} simulated` : dollars(cost_usd);
+  const simulatedCosts = vm === null ? simulated : hasSimulatedCosts(vm);
+  return cost_usd !== null && simulatedCosts ? `${dollars(cost_usd)} simulated` : dollars(cost_usd);
 }

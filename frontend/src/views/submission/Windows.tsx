@@ -2,7 +2,7 @@
 import { plural } from "../../lib/format";
 import type { Timing } from "../../lib/generated";
 import { milliseconds } from "../../lib/timingText";
-import { download } from "./download";
+import { download } from "../../lib/download";
 import { windowsCsv } from "./exports";
 
 export function Windows({ id, timings }: { id: string; timings: readonly Timing[] }): React.JSX.Element | null {

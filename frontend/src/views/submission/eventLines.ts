@@ -1,5 +1,6 @@
 /** Describe the events of a submission, one line each. Pure. */
 import { dollars, plural, roughly, span, statusText } from "../../lib/format";
+import { gpuText } from "../../lib/submissionProgress";
 import { samplesText, timeText, timingInterval } from "../../lib/timingText";
 import { waitingText } from "../../lib/waitingText";
 import type { QueueQuote, SubmissionEvent, XrayEvent } from "../../lib/generated";
@@ -51,11 +52,10 @@ function describe(event: SubmissionEvent): Omit<EventLine, "atS"> {
     case "VM_FAILED":
       return { title: "VM cannot be used", detail: event.reason, tone: "warn" };
     case "VM_READY": {
-      const gpu = event.simulated ? `${event.gpu}, simulated on the CPU` : event.gpu;
       const attempt = event.attempt > 1 ? `, attempt ${event.attempt}` : "";
       return plain(
         event.vm_state === "WARM_REUSE" ? "Assigned to a warm VM" : "VM ready",
-        `${gpu}${attempt}`,
+        `${gpuText(event)}${attempt}`,
       );
     }
     case "COMPILING":

@@ -20,6 +20,7 @@ from warmfront.api.validation import validate_dtype, validate_source
 from warmfront.errors import NotFound
 from warmfront.hip.xray.occupancy import COMPUTE_UNITS
 from warmfront.problems.spec import Dtype, Scale
+from warmfront.roles import Role
 from warmfront.store.records import ProblemStatistics
 from warmfront.usage_limits import xray_quotas
 from warmfront.wire.catalogue import (
@@ -62,7 +63,10 @@ async def list_gpus(service: ServiceDep) -> GpuListResponse:
                 arch=gpu.arch,
                 memory_bytes=gpu.memory_bytes,
                 bandwidth_bytes_per_s=gpu.bandwidth_bytes_per_s,
+                infinity_cache_bandwidth_bytes_per_s=gpu.infinity_cache_bandwidth_bytes_per_s,
+                lds_bandwidth_bytes_per_s=gpu.lds_bandwidth_bytes_per_s,
                 peak_flops={dtype: gpu.peak_flops_for(dtype) for dtype in Dtype},
+                matrix_peak_flops=dict(gpu.matrix_peak_flops),
                 compute_units=gpu.compute_units,
                 rate_usd_per_h=float(rates[gpu.name]) if gpu.name in rates else None,
                 enabled=gpu.name in rates,
@@ -123,10 +127,8 @@ async def xray(
 
     X-rays are queued fairly between users. An X-ray is cancelled if its client disconnects.
     """
-    source = validate_source("solution_code", body.solution_code)
-    if body.arch not in COMPUTE_UNITS:
-        raise InvalidField("arch", body.arch, ", ".join(COMPUTE_UNITS))
-    problem, dtype = _validate_problem(problems, body)
+    caller.require(Role.AUTHOR, "Making an X-ray")
+    source, problem, dtype = validate_xray(problems, body)
     await service.store.consume_quota(caller.user, service.clock.now(), xray_quotas(service.settings))
     make_report = partial(service.xray, source, arch=body.arch, problem=problem, dtype=dtype)
     try:
@@ -153,6 +155,14 @@ def _problem_fields(problem: Problem, solved: ProblemStatistics | None) -> dict[
             for (gpu, simulated), best in solved.best.items()
         ],
     }
+
+
+def validate_xray(problems: ProblemCatalogue, body: XrayRequest) -> tuple[str, Problem | None, Dtype | None]:
+    """Return the source, the problem and the dtype of an X-ray; raise a `UsageError` if one is invalid."""
+    source = validate_source("solution_code", body.solution_code)
+    if body.arch not in COMPUTE_UNITS:
+        raise InvalidField("arch", body.arch, ", ".join(COMPUTE_UNITS))
+    return source, *_validate_problem(problems, body)
 
 
 def _validate_problem(problems: ProblemCatalogue, body: XrayRequest) -> tuple[Problem | None, Dtype | None]:

@@ -15,12 +15,14 @@ from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
 from warmfront.api.routes import forecasts
 from warmfront.api.serialization import percent, round_to_cents
+from warmfront.money.billing import Billing
 from warmfront.usage_limits import DAY_S
 from warmfront.verdicts import Verdict
 from warmfront.wire.costs import (
     BillingDifferenceResponse,
     BillingReconciliationResponse,
     CostsResponse,
+    CpuNodeCosts,
     DailyCost,
     Latencies,
     MeterCost,
@@ -96,13 +98,16 @@ async def get_costs(service: ServiceDep, caller: CallerDep) -> CostsResponse:
             expected_usd=report.user_today.user_expected_usd,
             limit_usd=service.current_settings.daily_budget_usd,
         ),
+        cpu_nodes=_cpu_node_costs(service, *report.cpu_nodes),
         audit=_billing_reconciliation(service),
         forecast=forecasts.from_ledger(report.history_by_day, now, left_usd),
     )
 
 
 async def prometheus_metrics(service: ServiceDep) -> Response:
-    """Return the metrics in the Prometheus text format."""
+    """Return the metrics in the Prometheus text format; of a service on standby, only `warmfront_active`."""
+    if service.state == "standby":
+        return Response(prometheus.standby_exposition(), media_type=prometheus.MEDIA_TYPE)
     totals = await service.store.totals()
     text = prometheus.exposition(service, totals)
     return Response(text, media_type=prometheus.MEDIA_TYPE)
@@ -131,6 +136,21 @@ def meter_costs(by_meter: dict[Meter, Decimal]) -> list[MeterCost]:
 def _vm_cost(vm: VMInstance, by_meter: dict[Meter, Decimal]) -> VmCost:
     total_usd = sum(by_meter.values(), Decimal(0))
     return VmCost(vm_id=vm.id, state=vm.state, cost_usd=total_usd, meters=meter_costs(by_meter))
+
+
+def _cpu_node_costs(service: ServiceContext, seconds: float, cost_usd: Decimal) -> CpuNodeCosts | None:
+    """Compare the cost of CPU nodes with that of the same time on VMs with the default GPU type."""
+    if not seconds:
+        return None
+    gpu = service.settings.default_gpu
+    gpu_usd = Billing(rate_usd_per_h=service.provider.billing(gpu).rate_usd_per_h).cost_usd(seconds)
+    return CpuNodeCosts(
+        seconds=round(seconds, 1),
+        cost_usd=cost_usd,
+        gpu_type=gpu,
+        gpu_usd=gpu_usd,
+        saved_usd=gpu_usd - cost_usd,
+    )
 
 
 def _daily_costs(by_day: dict[str, Decimal]) -> list[DailyCost]:

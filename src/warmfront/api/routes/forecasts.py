@@ -18,9 +18,10 @@ from fastapi import APIRouter, Depends, Query, Request
 from warmfront.api.auth import Caller
 from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
-from warmfront.errors import NotAllowed, SimulationFailed
+from warmfront.errors import SimulationFailed
 from warmfront.money import forecast
 from warmfront.orchestrator.adaptive import MIN_ARRIVALS, MIN_PERIOD_S
+from warmfront.roles import Role
 from warmfront.value_class import dataclass
 from warmfront.wire.forecasts import (
     Estimate,
@@ -211,11 +212,8 @@ def adaptive_text(rows: list[PolicyCost], arrivals_at: list[float], wait_usd_per
 
 
 def _require_operator(caller: Caller) -> None:
-    if not caller.is_operator:
-        raise NotAllowed(
-            "Simulations require an operator's key, because each occupies a core for seconds.",
-            hint="GET /api/amd/costs has a forecast for every user.",
-        )
+    # Each simulation occupies a core for seconds.
+    caller.require(Role.OPERATOR, "A simulation", hint="GET /api/amd/costs has a forecast for every user.")
 
 
 def _full_days(arrivals: list[float], today: float) -> int:

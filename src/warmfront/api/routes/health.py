@@ -10,8 +10,8 @@ from fastapi.responses import JSONResponse, Response
 
 import warmfront
 from warmfront.api.deps import ServiceDep
-from warmfront.api.error_responses import without_places
-from warmfront.errors import WarmfrontError
+from warmfront.api.error_responses import RETRY_AFTER_S, without_places
+from warmfront.errors import OnStandby, WarmfrontError
 from warmfront.wire.health import HealthResponse, ReadinessResponse
 
 if TYPE_CHECKING:
@@ -24,9 +24,9 @@ _TIMEOUT_S = 5.0
 
 
 @router.get("/health")
-async def health() -> HealthResponse:
-    """Report that the process is alive, without checking its components."""
-    return HealthResponse(version=warmfront.__version__)
+async def health(service: ServiceDep) -> HealthResponse:
+    """Report that the process is alive, and whether it is on standby, without checking its components."""
+    return HealthResponse(version=warmfront.__version__, state=service.state)
 
 
 @router.get(
@@ -35,7 +35,15 @@ async def health() -> HealthResponse:
     responses={503: {"model": ReadinessResponse, "description": "The service cannot run submissions."}},
 )
 async def ready(service: ServiceDep) -> Response:
-    """Check whether the store and the provider respond, and whether the data directory can be written."""
+    """Check whether the store and the provider respond, and whether the data directory can be written.
+
+    A service on standby is not ready.
+    """
+    if service.state == "standby":
+        readiness = ReadinessResponse(
+            status="not ready", provider=service.settings.provider, reasons=[OnStandby().message]
+        )
+        return JSONResponse(readiness.model_dump(), 503, {"Retry-After": str(RETRY_AFTER_S)})
     failures = await asyncio.gather(
         _failure("the store", service.store.ping()),
         _failure("the provider", service.provider.leases()),

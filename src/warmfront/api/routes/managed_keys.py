@@ -35,6 +35,7 @@ async def create_managed_key(
     service: ServiceDep, operator: OperatorDep, body: CreateKeyRequest
 ) -> ManagedKeyCreatedResponse:
     """Create an API key for a user. Only this response has its secret. For operators."""
+    operator.require(body.role, f"A key with the role {body.role}")
     key, secret = await service.store.create_key(
         body.user, body.role, service.clock.now(), team=body.team, by=operator.actor
     )
@@ -51,6 +52,7 @@ async def revoke_managed_key(
         raise NotFound(
             f"There is no API key {key_id[:64]!r}.", hint="GET /api/amd/operators/keys lists them."
         )
+    operator.require(keys[key_id].role, f"Revoking a key with the role {keys[key_id].role}")
     if key_id == operator.key_id:
         raise Conflict(f"{key_id} is the key of this request.", hint="Revoke it with another operator's key.")
     if not await service.store.revoke_key(key_id, service.clock.now(), by=operator.actor):

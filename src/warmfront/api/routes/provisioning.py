@@ -12,7 +12,9 @@ from fastapi import APIRouter, Path
 from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
 from warmfront.audit_chain import AuditAction
-from warmfront.errors import NotAllowed, NotFound
+from warmfront.errors import NotFound
+from warmfront.gpus import CPU_NODE
+from warmfront.roles import Role
 from warmfront.wire.operations import ProvisioningProblemResponse, ProvisioningResponse
 
 if TYPE_CHECKING:
@@ -33,12 +35,11 @@ async def reset_provisioning(
     service: ServiceDep, caller: CallerDep, gpu_type: Annotated[str, Path(max_length=100)]
 ) -> ProvisioningResponse:
     """Close the circuit breaker of a GPU type, or end the backoff of a shortage. For operators."""
-    if not caller.is_operator:
-        raise NotAllowed("Resetting a circuit breaker requires an operator's key.")
-    if gpu_type not in service.settings.gpu_types:
-        raise NotFound(
-            f"There is no GPU type {gpu_type[:64]!r}; allowed: {', '.join(service.settings.gpu_types)}."
-        )
+    caller.require(Role.OPERATOR, "Resetting a circuit breaker")
+    settings = service.settings
+    allowed = (*settings.gpu_types, CPU_NODE) if settings.has_cpu_nodes else settings.gpu_types
+    if gpu_type not in allowed:
+        raise NotFound(f"There is no GPU type {gpu_type[:64]!r}; allowed: {', '.join(allowed)}.")
     had_problem = service.orchestrator.reset_provisioning(gpu_type)
     record = caller.actor.record(AuditAction.PROVISIONING_RESET, gpu_type, before={"problem": had_problem})
     await service.store.append_audit(record, service.clock.now())

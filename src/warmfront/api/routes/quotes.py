@@ -13,7 +13,6 @@ from warmfront.api.openapi import error_responses_for
 from warmfront.api.validation import validate_gpu
 from warmfront.events import VMStart
 from warmfront.orchestrator.quotes import Quote
-from warmfront.usage_limits import DailyCaps
 from warmfront.verdicts import Endpoint
 from warmfront.wire.submissions import QuoteRefusal, QuoteResponse
 
@@ -40,7 +39,7 @@ async def get_quote(
     gpu = validate_gpu(service.settings, gpu_type)
     quote, refusal = _NO_VM, None
     if endpoint is not Endpoint.XRAY:  # an X-ray needs no VM
-        quote = service.orchestrator.quote(gpu, caller.user)
+        quote = service.orchestrator.quote(gpu, caller.user, endpoint)
         refusal = await _exceeded_cap(service, caller, quote.cost_usd) or quote.shortage
     return QuoteResponse(
         now=service.clock.now(),
@@ -67,7 +66,7 @@ def _refusal(error: WarmfrontError) -> QuoteRefusal:
 
 async def _exceeded_cap(service: ServiceContext, caller: Caller, cost_usd: Decimal) -> BudgetExceeded | None:
     """Return the error for a daily cap of the caller that this cost would exceed; None if there is none."""
-    caps = DailyCaps.for_user(service.current_settings, caller.user, caller.team)
+    caps = caller.daily_caps(service.current_settings)
     if caps is None:
         return None
     now = service.clock.now()

@@ -15,9 +15,10 @@ from warmfront.api.error_responses import InvalidField
 from warmfront.api.event_stream import MEDIA_TYPE, EventStream
 from warmfront.api.openapi import EVENT_STREAM, error_responses_for
 from warmfront.api.validation import validate_submission
-from warmfront.errors import BadRequest, NotAllowed, SubmissionNotFound
+from warmfront.errors import BadRequest, SubmissionNotFound
+from warmfront.roles import Role
 from warmfront.submission import SubmissionState
-from warmfront.usage_limits import DailyCaps, submission_quotas
+from warmfront.usage_limits import submission_quotas
 from warmfront.verdicts import Endpoint, Verdict
 from warmfront.wire.submission_detail import SubmissionDetailResponse
 from warmfront.wire.submissions import (
@@ -60,6 +61,7 @@ async def submit(
     ] = None,
 ) -> Response:
     """Submit a kernel. Responds with its events, or with its id if the request accepts JSON."""
+    caller.require(Role.AUTHOR, "Submitting a kernel")
     new = validate_submission(service, problems, caller, body, idempotency_key)
     # Opened before the submission is stored: a rejected request must not leave a submission behind.
     place = None if wants_json(request.headers.get("accept", "")) else streams.open(caller)
@@ -67,7 +69,7 @@ async def submit(
         submission = await service.orchestrator.submit(
             new,
             quotas=submission_quotas(service.current_settings),
-            caps=DailyCaps.for_user(service.current_settings, caller.user, caller.team),
+            caps=caller.daily_caps(service.current_settings),
         )
     except BaseException:
         if place is not None:
@@ -94,8 +96,8 @@ async def list_submissions(
     everyone: Annotated[bool, Query(alias="all", description="Include all users; for operators.")] = False,
 ) -> SubmissionPageResponse:
     """List the caller's submissions, newest first."""
-    if everyone and not caller.is_operator:
-        raise NotAllowed("?all=1 requires an operator's key.", hint="Omit it to list your own submissions.")
+    if everyone:
+        caller.require(Role.OPERATOR, "?all=1", hint="Omit it to list your own submissions.")
     page = await _page(
         service,
         owner=None if everyone else caller.user,

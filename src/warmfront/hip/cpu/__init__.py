@@ -3,8 +3,13 @@
 This module has the paths and the compiler flags. It does not compile or run anything itself.
 """
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from warmfront.gpus import Gpu
 
 _HERE: Final = Path(__file__).parent
 
@@ -122,3 +127,10 @@ CHECKED_LINK_FLAGS: Final = (*LINK_FLAGS, *LIBRARY_FLAGS)
 
 #: The guest's environment: space for the thread-local shared memory of a library that is loaded late.
 RUN_ENV: Final = {"GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=2097152"}
+
+
+def run_env(gpu: Gpu) -> dict[str, str]:
+    """Return the guest's environment for a GPU, whose limits and properties the runtime then has."""
+    # A card is sold with its capacity in GiB, written as GB.
+    facts = (gpu.name, gpu.arch, gpu.memory_bytes // 10**9 << 30, gpu.lds_bytes_per_cu)
+    return {**RUN_ENV, "HIPCPU_GPU": " ".join(map(str, facts))}

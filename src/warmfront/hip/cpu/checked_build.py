@@ -10,6 +10,7 @@ import functools
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from warmfront import gpus
 from warmfront.errors import ToolchainFailed
 from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.runtime_build import MAIN_HEADER, build_runtime, runtime_key
@@ -27,6 +28,7 @@ from warmfront.sandbox.base import BOX, SCRATCH, Mount, Template
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from warmfront.gpus import Gpu
     from warmfront.hip.cpu.host_compiler import HostCompiler
     from warmfront.settings import Settings
 
@@ -64,8 +66,9 @@ _TSAN = {
 class CheckedBuild:
     """The boxes that compile and run a submission for the bug finder, and find the lines of its findings."""
 
-    def __init__(self, cache_dir: Path, compiler: HostCompiler) -> None:
+    def __init__(self, cache_dir: Path, compiler: HostCompiler, gpu: Gpu = gpus.MI300X) -> None:
         self._cache_dir = cache_dir
+        self._gpu = gpu
         self._compiler = compiler
         self._flags = (*cpu.CHECKED_FLAGS, *_TSAN.get(compiler.name, ()))
 
@@ -122,7 +125,7 @@ class CheckedBuild:
             argv=(str(self.built / "guest"), BOX, str(max_steps)),
             mounts=self._mounts,
             limits=settings.bug_finder_limits(),
-            env=cpu.RUN_ENV,
+            env=cpu.run_env(self._gpu),
             outputs=(DATA_FILE, FINDINGS_FILE),
         )
 

@@ -66,7 +66,7 @@ class CpuToolchain:
         self.checked_build = self._make_checked_build()
 
     def _make_checked_build(self) -> CheckedBuild | None:
-        return CheckedBuild(self._cache_dir, self._compiler)
+        return CheckedBuild(self._cache_dir, self._compiler, self.gpu)
 
     @property
     def compiler(self) -> str:
@@ -90,7 +90,7 @@ class CpuToolchain:
         from warmfront.hip.source.rewrite import rewrite  # noqa: PLC0415 - see above
 
         refuse(request.source)
-        translation = rewrite(request.source)
+        translation = rewrite(request.source, self.gpu.arch)
         text = translation.includes + wrap_source(translation.text, request.problem, request.dtype)
         return TranslatedSource(text=text, assembly=translation.assembly)
 
@@ -122,7 +122,7 @@ class CpuToolchain:
             argv=(str(self.built / "guest"), BOX),
             mounts=(Mount(host=self.built, inside=str(self.built)),),
             limits=settings.run_limits(),
-            env=cpu.RUN_ENV,
+            env=cpu.run_env(self.gpu),
             outputs=(DATA_FILE,),
         )
 
@@ -136,7 +136,7 @@ class CpuToolchain:
         from warmfront.hip.diagnose import classify  # noqa: PLC0415 - only failed compilations need it
 
         declaration = request.problem.declaration(request.dtype)
-        return classify(output, request.source, declaration, translated.assembly)
+        return classify(output, request.source, declaration, translated.assembly, arch=self.gpu.arch)
 
     def _compile_command(self) -> list[str]:
         return [

@@ -234,15 +234,26 @@ def _find_pasted(source: Source) -> Iterator[_Refusal]:
 
 
 def _possible_arguments(source: Source, macros: Sequence[Directive]) -> Iterator[str]:
-    """Yield the tokens that can be an argument of a macro: they stand alone between `(`, `,` and `)`."""
+    """Yield the tokens that can be an argument of a macro: alone between `(`, `,` and `)` of its use."""
+    names = {directive.tokens[0].text for directive in macros}
     for tokens in (source.code, *(directive.tokens for directive in source.directives)):
+        is_use: list[bool] = []  # for each open parenthesis: whether the name of a macro is before it
         for index in range(1, len(tokens) - 1):
-            if tokens[index - 1].text in {"(", ","} and tokens[index + 1].text in {")", ","}:
-                yield tokens[index].text
+            text = tokens[index].text
+            if text == "(":
+                is_use.append(tokens[index - 1].text in names)
+            elif text == ")":
+                is_use = is_use[:-1]
+            elif is_use[-1:] == [True] and _is_alone(tokens, index):
+                yield text
     for directive in macros:  # an argument may be a macro whose body is one name
         _, body = split_macro(directive.tokens)
         if len(body) == 1:
             yield body[0].text
+
+
+def _is_alone(tokens: Sequence[Token], index: int) -> bool:
+    return tokens[index - 1].text in {"(", ","} and tokens[index + 1].text in {")", ","}
 
 
 def _pastes(body: Sequence[Token]) -> Iterator[tuple[Token, list[str]]]:

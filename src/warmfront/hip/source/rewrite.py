@@ -10,9 +10,10 @@ from dataclasses import field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from warmfront.hip.builtins import PREFIX, headers_of, may_wait
+from warmfront.hip.builtins import GFX942, GFX950, PREFIX, headers_of, may_wait
 from warmfront.hip.source.assembly import ASSEMBLY, translate_assembly
 from warmfront.hip.source.assembly import HEADER as ASSEMBLY_HEADER
+from warmfront.hip.source.attributes import GNU_ATTRIBUTE, AttributeChecker
 from warmfront.hip.source.edits import Edit, LineIndex, RewriteError, TokenEditor
 from warmfront.hip.source.file_facts import file_facts, find_kernels
 from warmfront.hip.source.intrinsics import find_intrinsic, translate_intrinsic
@@ -59,7 +60,7 @@ _WAITING = (
 )
 _WAITING_LIBRARIES = frozenset({"cooperative_groups", "rocwmma", "hipcub", "rocprim"})
 #: The tokens that need translation in the body of a macro.
-_IN_MACROS = VECTOR_ATTRIBUTES | ASSEMBLY | {"<<<", "__shared__"}
+_IN_MACROS = VECTOR_ATTRIBUTES | ASSEMBLY | GNU_ATTRIBUTE | {"<<<", "__shared__", "static_assert"}
 
 
 @dataclass(frozen=True)
@@ -72,16 +73,18 @@ class Translation:
     assembly: tuple[int, ...] = ()  #: the lines with an asm statement
     main_line: int | None = None  #: the line that defines `main`
     headers: tuple[str, ...] = ()  #: of the runtime, to be included before the text
+    arch: str = GFX942  #: the GPU's architecture, which determines the meaning of some builtins
     edits: tuple[Edit, ...] = field(default=(), repr=False)  #: in source order
 
     @property
     def includes(self) -> str:
         """The directives that include `headers`."""
-        return "".join(f"#include <{header}>\n" for header in self.headers)
+        target = "#define HIPCPU_GFX950 1\n" if self.arch == GFX950 else ""
+        return target + "".join(f"#include <{header}>\n" for header in self.headers)
 
 
-def rewrite(source: str) -> Translation:
-    """Translate one file of HIP.
+def rewrite(source: str, arch: str = GFX942) -> Translation:
+    """Translate one file of HIP for a GPU with architecture `arch`.
 
     Raises:
         RewriteError: the file has a launch or a declaration that cannot be translated.
@@ -97,7 +100,9 @@ def rewrite(source: str) -> Translation:
     launcher = "launch_plain" if plain else "launch"
     plans = _plan_loops(editors[0], tokens)
     two_forms = frozenset(plan.kernel.name for plan in plans)
-    launches = sum(_translate(editor, launcher, two_forms) for editor in editors)
+    attributes = AttributeChecker(tokens.code, tokens.directives, lines)
+    attributes.check_pragmas(tokens.directives)
+    launches = sum(_translate(editor, launcher, two_forms, attributes) for editor in editors)
     for plan in plans:
         editors[0].replace(plan.kernel.body.end, f"}} {write_loops(editors[0], plan)}")
     edits = sorted(edit for editor in editors for edit in editor.edits)
@@ -108,15 +113,16 @@ def rewrite(source: str) -> Translation:
         plain=plain,
         assembly=tuple(sorted(lines.position(t.start)[0] for t in all_tokens if t.text in ASSEMBLY)),
         main_line=lines.position(main.start)[0] if main else None,
-        headers=tuple(_headers(all_tokens)),
+        headers=tuple(_headers(all_tokens, arch)),
+        arch=arch,
         edits=tuple(edits),
     )
 
 
-def _headers(tokens: Sequence[Token]) -> list[str]:
+def _headers(tokens: Sequence[Token], arch: str) -> list[str]:
     """Return the headers of the runtime that define the builtins and the assembly of a source."""
     labels = (find_intrinsic(token.text) for token in tokens if token.kind is TokenKind.STRING)
-    headers = {*headers_of(token.text for token in tokens), *(label[1] for label in labels if label)}
+    headers = {*headers_of((token.text for token in tokens), arch), *(label[1] for label in labels if label)}
     return sorted(headers | {ASSEMBLY_HEADER for token in tokens if token.text in ASSEMBLY})
 
 
@@ -155,7 +161,7 @@ def _editors(tokens: Source, lines: LineIndex) -> Iterator[TokenEditor]:
     """Yield an editor for the code, then one for the body of each macro that needs translation."""
     yield TokenEditor(tokens.code, match_brackets(tokens.code, tokens.directives), lines)
     for directive in tokens.directives:
-        if directive.name == "define" and any(t.text in _IN_MACROS for t in directive.tokens):
+        if directive.name == "define" and _needs_translation(directive.tokens):
             parameters, body = split_macro(directive.tokens)
             brackets = match_brackets(body)
             # It is unknown where a macro is used. Shared memory is declared in kernels, so assume a
@@ -164,7 +170,15 @@ def _editors(tokens: Source, lines: LineIndex) -> Iterator[TokenEditor]:
             yield TokenEditor(body, inside, lines, parameters)
 
 
-def _translate(editor: TokenEditor, launcher: str, two_forms: frozenset[str]) -> int:
+def _needs_translation(tokens: Sequence[Token]) -> bool:
+    return any(token.text in _IN_MACROS for token in tokens) or any(
+        token.text == following.text == "[" for token, following in pairwise(tokens)
+    )
+
+
+def _translate(
+    editor: TokenEditor, launcher: str, two_forms: frozenset[str], attributes: AttributeChecker
+) -> int:
     """Translate all tokens of an editor in source order; return the number of launches."""
     launches = 0
     lockstep = find_assignments(editor)
@@ -174,8 +188,10 @@ def _translate(editor: TokenEditor, launcher: str, two_forms: frozenset[str]) ->
         if text == "<<<" and editor.text(index - 1) != "operator":
             translate_launch(editor, index, launcher, two_forms)
             launches += 1
-        elif text in LAUNCHING_CALLS:
-            drop_cast(editor, index)
+        elif text in LAUNCHING_CALLS or text == "static_assert":
+            (_defer_assertion if text == "static_assert" else drop_cast)(editor, index)
+        elif text in GNU_ATTRIBUTE or (text == "[" and editor.text(index + 1) == "["):
+            attributes.translate(editor, index)
         elif text in {"extern", "__shared__"}:
             index = translate_shared(editor, index)
         elif text in VECTOR_ATTRIBUTES:
@@ -188,6 +204,15 @@ def _translate(editor: TokenEditor, launcher: str, two_forms: frozenset[str]) ->
             decay(editor, index)
         index += 1
     return launches
+
+
+def _defer_assertion(editor: TokenEditor, index: int) -> None:
+    """Rewrite `static_assert(false)` so that g++ before version 13 evaluates it only for an instance.
+
+    Clang accepts it in a branch of a template that is never used. A lambda depends on the template.
+    """
+    if editor.text(index + 2) in {"0", "false"} and editor.text(index + 3) in {",", ")"}:
+        editor.replace(index + 2, "[] { return false; }()")
 
 
 def _find_main(code: TokenEditor) -> Token | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
 from warmfront.hip.diagnose import MAX_ERRORS, CompileFailure, Diagnostic, render
+from warmfront.hip.matrix_instructions import find_unknown_instruction
 from warmfront.hip.message_cleanup import clean_message
 from warmfront.hip.rocm_versions import find_missing
 from warmfront.hip.trailer import SOURCE_NAME
@@ -68,10 +69,10 @@ def explain(output: str, source: str, arch: str) -> CompileFailure:
             "COMPILE_ERROR", f"The compiler for {arch} failed: {reason}.", hint="Try to compile it with ROCm."
         )
     return CompileFailure(
-        _code(errors),
+        _code(errors, arch),
         render(shown, source),
         tuple(shown),
-        hint=_hint(errors) or "Fix the error and try again.",
+        hint=_hint(errors, arch) or "Fix the error and try again.",
     )
 
 
@@ -176,6 +177,8 @@ def _describe(text: str, arch: str) -> str:
             f"a thread of '{demangle(stack[3])}' needs {int(stack[1]):,} bytes of private memory; "
             f"the limit is {int(stack[2]):,}"
         )
+    if unknown := find_unknown_instruction(text, arch):
+        return unknown.message
     if missing := find_missing(text):
         return missing.message
     if header := _NO_HEADER.search(text):
@@ -192,22 +195,26 @@ def _describe_wrong_side(text: str) -> str:
     return ""
 
 
-def _code(errors: list[Message]) -> str:
+def _code(errors: list[Message], arch: str) -> str:
     if any(_NO_HEADER.search(error.text) for error in errors):
         return "NO_HEADER"
     if any(_LDS.search(error.text) for error in errors):
         return "LDS_OVER_LIMIT"
+    if errors and find_unknown_instruction(errors[0].text, arch):
+        return "UNKNOWN_INSTRUCTION"
     missing = find_missing(errors[0].text) if errors else None
     return missing.code if missing else "COMPILE_ERROR"
 
 
-def _hint(errors: list[Message]) -> str:
+def _hint(errors: list[Message], arch: str) -> str:
+    if unknown := find_unknown_instruction(errors[0].text, arch):
+        return unknown.hint
     if missing := find_missing(errors[0].text):
         return missing.hint
     return {
         "NO_HEADER": "It may compile with ROCm. To X-ray the kernels, use a file without this header.",
         "LDS_OVER_LIMIT": "Use smaller tiles, a narrower type, or reuse one array.",
-    }.get(_code(errors), "")
+    }.get(_code(errors, arch), "")
 
 
 def _likely_line(message: Message, source: str) -> int:

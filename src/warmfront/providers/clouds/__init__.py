@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 def open_clouds(settings: Settings) -> list[Cloud]:
-    """Return the clouds of AMD_BACKEND for which there is a key.
+    """Return the clouds of AMD_BACKEND and AMD_CPU_BACKEND for which there is a key.
 
     Raises:
         BadSetting: There is a key for Hot Aisle, but its team is not set.
     """
     clouds: list[Cloud] = []
-    if settings.devcloud_read_key and AmdDeveloperCloud.backend in settings.backends:
+    if settings.devcloud_read_key and AmdDeveloperCloud.backend in settings.all_backends:
         clouds.append(AmdDeveloperCloud(settings.devcloud_read_key))
-    if settings.hotaisle_read_key and HotAisle.backend in settings.backends:
+    if settings.hotaisle_read_key and HotAisle.backend in settings.all_backends:
         if not settings.hotaisle_team:
             raise BadSetting(
                 "WARMFRONT_HOTAISLE_READ_KEY is set, but DSTACK_HOTAISLE_TEAM is not.",

@@ -68,6 +68,12 @@ _HINTS = {
     FailureKind.NO_FLEET: "Create it with `warmfront fleet create`.",
     FailureKind.BAD_IMAGE: "Check that the VM can pull the image.",
 }
+#: The settings and commands of the fleet of CPU nodes, by those of the other fleet.
+_OF_CPU_FLEET = {
+    "AMD_FLEET_MAX_NODES": "AMD_CPU_FLEET_MAX_NODES",
+    "AMD_BACKEND": "AMD_CPU_BACKEND",
+    "`warmfront fleet create`": "`warmfront fleet create --cpu`",
+}
 #: Patterns of clouds' messages, most specific first. AMD Developer Cloud responds like DigitalOcean.
 _ANSWERS: tuple[tuple[re.Pattern[str], FailureKind, str], ...] = tuple(
     (re.compile(words, re.IGNORECASE), kind, message)
@@ -128,6 +134,12 @@ async def boot_error(
     client: DstackClient, settings: Settings, run: DstackRun, outcome: RunOutcome
 ) -> ProviderError:
     """Return why the VM of a run that has ended could not be provisioned."""
+    return _in_terms_of(settings, await _boot_error(client, settings, run, outcome))
+
+
+async def _boot_error(
+    client: DstackClient, settings: Settings, run: DstackRun, outcome: RunOutcome
+) -> ProviderError:
     detail = _detail(run)
     if outcome is RunOutcome.NO_CAPACITY:
         outcome = why_no_capacity(await client.fleet(settings.fleet_name))
@@ -155,7 +167,17 @@ async def check_ready(client: DstackClient, settings: Settings) -> None:
         raise ProviderError(error.message, hint=error.hint, kind=FailureKind.DENIED) from None
     if outcome is not RunOutcome.NO_CAPACITY:
         kind, failure = _FAILURES[outcome]
-        raise ProviderError(f"{failure}.", hint=_HINTS.get(kind), kind=kind)
+        raise _in_terms_of(settings, ProviderError(f"{failure}.", hint=_HINTS.get(kind), kind=kind))
+
+
+def _in_terms_of(settings: Settings, error: ProviderError) -> ProviderError:
+    """Return an error that names the settings and commands of the fleet of CPU nodes, if it is about that."""
+    if not settings.is_of_cpu_fleet:
+        return error
+    message, hint = error.message, error.hint or ""
+    for name, of_cpu_fleet in _OF_CPU_FLEET.items():
+        message, hint = message.replace(name, of_cpu_fleet), hint.replace(name, of_cpu_fleet)
+    return ProviderError(message, hint=hint or None, kind=error.kind)
 
 
 def require_ssh() -> None:
@@ -198,7 +220,8 @@ async def _no_capacity_error(
     client: DstackClient, settings: Settings, run: DstackRun, detail: str
 ) -> ProviderError:
     """Return why no VM could be created on a fleet that exists and is not full."""
-    backend, gpu = settings.backend, run.gpu or settings.default_gpu
+    backend = settings.backend
+    gpu = settings.gpu_type if settings.is_of_cpu_fleet else run.gpu or settings.default_gpu
     answer = kind_of_answer(detail)
     if answer is not None:
         kind, message = answer
@@ -211,7 +234,9 @@ async def _no_capacity_error(
         if kind is not FailureKind.NO_CAPACITY:
             return ProviderError(planned.message, hint=planned.hint or _HINTS.get(kind), kind=kind)
     return ProviderError(
-        _with_detail(f"No {gpu} is available on {backend}", detail),
+        _with_detail(
+            f"No {'CPU node' if settings.is_of_cpu_fleet else gpu} is available on {backend}", detail
+        ),
         hint=_HINTS[FailureKind.NO_CAPACITY],
         kind=FailureKind.NO_CAPACITY,
     )

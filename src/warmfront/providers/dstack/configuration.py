@@ -6,6 +6,7 @@ does not call a server.
 
 from __future__ import annotations
 
+import itertools
 import logging
 import re
 import shlex
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront import gpus
 from warmfront.errors import BadSetting, UsageError
+from warmfront.gpus import CPU_NODE
 from warmfront.listener.signed_events import KEY_VARIABLE
 from warmfront.providers.dstack import listener_bundle
 from warmfront.providers.ownership import OWNER_ID_DIGITS
@@ -39,6 +41,8 @@ DOCKER_SOCKET = "/var/run/docker.sock"
 #: Where a task mounts the processes and control groups of its VM, to read the CPU time of boxes and to freeze
 #: them. Using the Docker daemon instead takes up to a second.
 HOST_FILES = {"/proc": str(HOST_PROC), "/sys/fs/cgroup": "/host/cgroup"}
+#: The boxes of a VM are in a tmpfs of the host. dstack shares /dev/shm only with tasks that have a GPU.
+_BOXES = "/dev/shm/warmfront"  # noqa: S108 - on the VM
 #: The prefix that distinguishes our runs from others in the same project.
 PREFIX = "wf-"
 
@@ -82,9 +86,10 @@ def unpinned_image(settings: Settings) -> str | None:
     """Return why the image of VMs is not pinned; None if it is pinned."""
     if settings.worker_image == NO_IMAGE:
         return "WARMFRONT_WORKER_IMAGE is not set: VMs have no image."
-    if "@sha256:" not in settings.worker_image:
-        image = settings.worker_image
-        return f"WARMFRONT_WORKER_IMAGE is {image!r}, which has no digest: its tag can be moved to another."
+    images = {"WARMFRONT_WORKER_IMAGE": settings.worker_image, "AMD_CPU_IMAGE": settings.cpu_image or ""}
+    for variable, image in images.items():
+        if image and "@sha256:" not in image:
+            return f"{variable} is {image!r}, which has no digest: its tag can be moved to another."
     return None
 
 
@@ -96,6 +101,8 @@ def fleet_gpus(settings: Settings) -> tuple[str, ...]:
 def fleet_configuration(settings: Settings) -> dict[str, Any]:
     """Return a fleet whose VMs dstack starts on demand, from none up to the maximum."""
     names = fleet_gpus(settings)
+    if settings.is_of_cpu_fleet:
+        return _fleet(settings, _cpu_resources(settings, f"{settings.cpu_cores}.."))
     gpu: dict[str, Any] = gpu_requirement(settings, names[0])
     if len(names) > 1:
         memory_gb = sorted(gpus.get(name).memory_bytes // 10**9 for name in names)
@@ -104,16 +111,21 @@ def fleet_configuration(settings: Settings) -> dict[str, Any]:
     if counts[-1] > 1:
         gpu["memory"] = f"{gpu['memory'].partition('..')[0]}.."
     gpu["count"] = counts[0] if len(counts) == 1 else f"{counts[0]}..{counts[-1]}"
+    return _fleet(settings, _resources(gpu, cpu="2.."))
+
+
+def _fleet(settings: Settings, resources: dict[str, Any]) -> dict[str, Any]:
+    sizes = itertools.product(fleet_gpus(settings), settings.gpu_counts)
     return {
         "type": "fleet",
         "name": settings.fleet_name,
         "nodes": f"0..{settings.fleet_max_nodes}",
         "backends": list(settings.backends),
         **_regions(settings),
-        "resources": _resources(gpu, cpu="2.."),
+        "resources": resources,
         "idle_duration": duration(settings.fleet_idle_s),
         "spot_policy": settings.spot_policy,
-        "max_price": max(max_price(settings, name, count) for name in names for count in counts),
+        "max_price": max(max_price(settings, name, count) for name, count in sizes),
     }
 
 
@@ -152,7 +164,7 @@ def worker_task(
         "ports": [f"*:{LISTENER_PORT}"],
         "env": {
             **judge_environ(settings, gpu),
-            **_slots_environ(settings, gpu_count),
+            **_slots_environ(settings, gpu, gpu_count),
             **(environ or {}),
             "WARMFRONT_LISTENER_TOKEN": token,
         },
@@ -245,7 +257,7 @@ def example_configuration(kind: str, settings: Settings, *, bundle: Path | None 
     """Return a configuration that the service submits, as a file for `dstack apply`.
 
     Args:
-        kind: fleet, worker, direct or server.
+        kind: fleet, cpu-fleet, worker, direct or server.
         settings: Our settings.
         bundle: The folder with the listener, which a task uploads; None for one in the current directory.
 
@@ -256,6 +268,7 @@ def example_configuration(kind: str, settings: Settings, *, bundle: Path | None 
     files = [bundle_files(bundle or Path(listener_bundle.FOLDER))]
     kinds: dict[str, Callable[[], dict[str, Any]]] = {
         "fleet": lambda: fleet_configuration(settings),
+        "cpu-fleet": lambda: fleet_configuration(require_cpu_fleet(settings)),
         "worker": lambda: _as_file(
             worker_task(
                 settings,
@@ -283,6 +296,20 @@ def example_configuration(kind: str, settings: Settings, *, bundle: Path | None 
     return kinds[kind]()
 
 
+def require_cpu_fleet(settings: Settings) -> Settings:
+    """Return the settings of the fleet of CPU nodes.
+
+    Raises:
+        BadSetting: There is no such fleet.
+    """
+    if settings.cpu_fleet_name is None:
+        raise BadSetting(
+            "AMD_CPU_FLEET_NAME is not set, so there is no fleet of CPU nodes.",
+            hint="Set it to a name for the fleet, such as amd-cpu-fleet.",
+        )
+    return settings.of_cpu_fleet()
+
+
 def bundle_files(bundle: Path) -> str:
     """Return the entry of a task's `files` that uploads the listener."""
     return f"{bundle}:{listener_bundle.FOLDER}"
@@ -306,7 +333,9 @@ def _as_file(task: dict[str, Any]) -> dict[str, Any]:
 def judge_environ(settings: Settings, gpu: str) -> dict[str, str]:
     """Return the judge's settings for a VM with this GPU type, without paths of this machine."""
     limits = {name: value for name, value in settings.judge_environ().items() if name not in _LOCAL_ONLY}
-    return {**limits, "WARMFRONT_GPU": gpu, "WARMFRONT_WORKER_IMAGE": settings.worker_image}
+    # The CPU runtime of a CPU node executes kernels for the default GPU type.
+    judged_for = settings.default_gpu if gpu == CPU_NODE else gpu
+    return {**limits, "WARMFRONT_GPU": judged_for, "WARMFRONT_WORKER_IMAGE": settings.worker_image}
 
 
 def run_name(our_id: str, owner: str | None = None) -> str:
@@ -344,8 +373,10 @@ def parse_run_name(name: str) -> RunLabel | None:
     return RunLabel(owner=label["owner"], our_id=f"{label['kind']}_{label['id']}") if label else None
 
 
-def _slots_environ(settings: Settings, gpu_count: int) -> dict[str, str]:
+def _slots_environ(settings: Settings, gpu: str, gpu_count: int) -> dict[str, str]:
     """Return the number of slots for a listener that has no GPUs to count."""
+    if gpu == CPU_NODE:
+        return {"WARMFRONT_SLOTS": str(settings.cpu_slots)}
     return {"WARMFRONT_SLOTS": str(gpu_count)} if settings.worker_toolchain == "cpu" else {}
 
 
@@ -430,8 +461,9 @@ def _task(
             f"{DOCKER_SOCKET}:{DOCKER_SOCKET}",
             f"{VM_FOLDER}:{VM_FOLDER}",
             *(f"{path}:{inside}" for path, inside in HOST_FILES.items()),
+            *([f"{_BOXES}:{_BOXES}"] if gpu == CPU_NODE else []),
         ],
-        "resources": _resources(gpu_requirement(settings, gpu, gpu_count), cpu="x86:2.."),
+        "resources": _task_resources(settings, gpu, gpu_count),
         "fleets": [settings.fleet_name],
         "backends": list(settings.backends),
         **_regions(settings),
@@ -449,6 +481,17 @@ def _task(
 
 def _regions(settings: Settings) -> dict[str, Any]:
     return {"regions": list(settings.regions)} if settings.regions else {}
+
+
+def _task_resources(settings: Settings, gpu: str, gpu_count: int) -> dict[str, Any]:
+    if gpu == CPU_NODE:
+        return _cpu_resources(settings, f"x86:{settings.cpu_cores}..")
+    return _resources(gpu_requirement(settings, gpu, gpu_count), cpu="x86:2..")
+
+
+def _cpu_resources(settings: Settings, cpu: str) -> dict[str, Any]:
+    """Return the resources of a CPU node. `gpu: 0` excludes VMs with a GPU, even if they were cheap."""
+    return {"gpu": 0, "cpu": cpu, "memory": f"{settings.cpu_memory}..", "disk": f"{settings.cpu_disk}.."}
 
 
 def _resources(gpu: dict[str, Any], *, cpu: str) -> dict[str, Any]:

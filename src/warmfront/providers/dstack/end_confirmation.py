@@ -123,7 +123,7 @@ class EndConfirmation:
 
         If its cloud is unknown, all clouds must be covered.
         """
-        backends = set(self._settings.backends)
+        backends = set(self._settings.all_backends)
         if snapshot is not None and snapshot.run.backend is not None:
             backends = {snapshot.run.backend}
         return backends <= self._presence.backends

@@ -271,9 +271,7 @@ def differences(fleet: DstackFleet, settings: Settings) -> list[FleetDifference]
         FleetDifference(
             field="backends", actual=", ".join(fleet.backends) or "any", wanted=", ".join(wanted["backends"])
         ),
-        FleetDifference(
-            field="gpu", actual=", ".join(fleet.gpu_names) or "any", wanted=", ".join(fleet_gpus(settings))
-        ),
+        FleetDifference(field="gpu", actual=_gpus(fleet), wanted=_wanted_gpus(settings)),
         FleetDifference(field="spot_policy", actual=fleet.spot_policy or "none", wanted=settings.spot_policy),
         FleetDifference(field="max_price", actual=price, wanted=f"${_highest_rate(settings)}"),
     ]
@@ -324,8 +322,7 @@ async def _no_offers(client: DstackClient, settings: Settings, configuration: di
     at_any_price = {name: value for name, value in configuration.items() if name != "max_price"}
     unlimited = await client.plan_fleet(at_any_price)
     names = fleet_gpus(settings)
-    memory = configuration["resources"]["gpu"]["memory"]
-    requested = f"{' or '.join(names)} with {memory}, spot policy {settings.spot_policy}"
+    requested = f"{_requested(settings, configuration)}, spot policy {settings.spot_policy}"
     if unlimited.offers:
         cheapest = min(offer.price_usd_per_h for offer in unlimited.offers)
         variables = " or ".join(map(rate_variable, names))
@@ -334,11 +331,33 @@ async def _no_offers(client: DstackClient, settings: Settings, configuration: di
             f"${_highest_rate(settings)}.",
             hint=f"If you accept that price, set {variables}={cheapest}.",
         )
+    if settings.is_of_cpu_fleet:
+        return NoOffers(
+            f"{settings.backend} has no offer for {requested}.",
+            hint="Check AMD_CPU_CORES, AMD_CPU_MEMORY and AMD_CPU_DISK, or set AMD_CPU_BACKEND to a cloud "
+            "with such VMs.",
+        )
     return NoOffers(
         f"{settings.backend} has no offer for {requested}.",
         hint="Check AMD_GPU_TYPE, AMD_GPU_MEMORY and AMD_SPOT_POLICY (`auto` accepts both kinds), and "
         "whether the account has access to such VMs.",
     )
+
+
+def _requested(settings: Settings, configuration: dict[str, Any]) -> str:
+    """Describe the VMs of a fleet."""
+    resources = configuration["resources"]
+    if settings.is_of_cpu_fleet:
+        return f"VMs without a GPU, {resources['cpu']} CPUs, {resources['memory']}, disk {resources['disk']}"
+    return f"{' or '.join(fleet_gpus(settings))} with {resources['gpu']['memory']}"
+
+
+def _wanted_gpus(settings: Settings) -> str:
+    return "none" if settings.is_of_cpu_fleet else ", ".join(fleet_gpus(settings))
+
+
+def _gpus(fleet: DstackFleet) -> str:
+    return "none" if fleet.requests_no_gpu else ", ".join(fleet.gpu_names) or "any"
 
 
 def _highest_rate(settings: Settings) -> Decimal:

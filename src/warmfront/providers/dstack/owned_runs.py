@@ -1,8 +1,8 @@
 """Find out which dstack runs and instances are ours, if several services share a project or a fleet.
 
-The name of a run contains the owner id of its service. A run is ours if it has our id and is on our fleet, or
-if our records have its VM because it was leased before runs had owner ids, or on another fleet. All other
-runs are foreign: they are reported and never touched.
+The name of a run contains the owner id of its service. A run is ours if it has our id and is on one of our
+fleets, or if our records have its VM because it was leased before runs had owner ids, or on another fleet.
+All other runs are foreign: they are reported and never touched.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 class OwnedRuns:
     """The runs of our VMs, as opposed to foreign ones."""
 
-    def __init__(self, client: DstackClient, ownership: Ownership, fleet: str) -> None:
+    def __init__(self, client: DstackClient, ownership: Ownership, fleets: Collection[str]) -> None:
         self._client = client
         self._ownership = ownership
-        self._fleet = fleet
+        self._fleets = frozenset(fleets)
         self._unlabelled: set[str] = set()  # our ids whose runs are older than owner ids
 
     def name(self, our_id: str) -> str:
@@ -47,7 +47,7 @@ class OwnedRuns:
         label = parse_run_name(name)
         if label is None or not label.is_vm or label.owner not in {None, self._ownership.id}:
             return False
-        if label.owner is not None and self._fleet in fleets:
+        if label.owner is not None and not self._fleets.isdisjoint(fleets):
             return True
         return await self._ownership.has_record(label.our_id)
 
@@ -58,7 +58,7 @@ class OwnedRuns:
 
         Args:
             active: The active runs of all services in the project.
-            last_tenants: The instances of our fleet, with the names of the runs that used them last.
+            last_tenants: The instances of our fleets, with the names of the runs that used them last.
         """
         our_ids, foreign = set(), []
         on_fleet = {name: instance for instance, name in last_tenants.items()}

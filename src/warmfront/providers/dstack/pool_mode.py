@@ -1,5 +1,6 @@
 """Pool mode: a VM is a long-running worker task on a fleet, reached through an SSH tunnel.
 
+CPU nodes are VMs of a second fleet, with the settings of `Settings.of_cpu_fleet`.
 The run is named after our VM id, so it can be found again and is never created twice. Billed intervals come
 from dstack's record of the instance, not from the cost that dstack reports for a run.
 """
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront.clock import SystemClock
 from warmfront.errors import DstackFailed, DstackUnreachable, WarmfrontError
+from warmfront.gpus import CPU_NODE
 from warmfront.money.billing import Billing
 from warmfront.providers.base import Lease, Phase
 from warmfront.providers.clouds import end_command, open_clouds
@@ -93,7 +95,7 @@ class RunSnapshot:
 
 
 class DstackProvider:
-    """A provider of VMs of a dstack fleet."""
+    """A provider of VMs of a dstack fleet, and of CPU nodes of a second one if there is one."""
 
     name = "dstack"
     simulated = False
@@ -105,7 +107,12 @@ class DstackProvider:
         self.settings = settings
         self.client = client
         self.ownership = ownership
-        self.runs = OwnedRuns(client, ownership, settings.fleet_name)
+        self._cpu_settings = settings.of_cpu_fleet() if settings.has_cpu_nodes else None
+        self._fleets = [settings.fleet_name]
+        if self._cpu_settings is not None:
+            self._fleets.append(self._cpu_settings.fleet_name)
+        self.max_cpu_nodes = settings.cpu_max_nodes if settings.has_cpu_nodes else 0
+        self.runs = OwnedRuns(client, ownership, self._fleets)
         self.foreign_vms: Sequence[ForeignVM] = ()
         self.toolchain: str | None = settings.worker_toolchain
         self.max_vms: int | None = settings.fleet_max_nodes
@@ -120,33 +127,43 @@ class DstackProvider:
         self._price_checked: set[str] = set()
         self._resubmitted: Counter[str] = Counter()
 
-    def gpu_counts(self, gpu: str) -> Sequence[int]:  # noqa: ARG002 - all GPU types are alike
-        """Return AMD_VM_GPUS."""
-        return self.settings.gpu_counts
+    def gpu_counts(self, gpu: str) -> Sequence[int]:
+        """Return AMD_VM_GPUS; one for CPU nodes, which have a single size."""
+        return self.settings_for(gpu).gpu_counts
 
     def billing(self, gpu: str, gpu_count: int = 1) -> Billing:
         """Return the rate of such a VM, billed by the second, with the configured minimum reservation."""
         return Billing(
             rate_usd_per_h=self.settings.vm_rate_usd_per_h(gpu, gpu_count),
-            minimum_s=float(minimum_reservation_s(self.settings)),
+            minimum_s=float(minimum_reservation_s(self.settings_for(gpu))),
         )
 
     def spot_billing(self, gpu: str, gpu_count: int = 1) -> Billing | None:
         """Return the billing model of a spot VM, from AMD_SPOT_PRICE_RATIO; None if there are none."""
-        rate = spot_rate_usd_per_h(self.settings, gpu, gpu_count)
+        rate = spot_rate_usd_per_h(self.settings_for(gpu), gpu, gpu_count)
         return None if rate is None else replace(self.billing(gpu, gpu_count), rate_usd_per_h=rate)
 
     def typical_boot_s(self, gpu: str) -> float:  # noqa: ARG002 - known for the MI300X only
         """Return the typical provisioning time of AMD Developer Cloud."""
         return _TYPICAL_BOOT_S
 
-    def slots(self, gpu: str, gpu_count: int = 1) -> int:  # noqa: ARG002 - all GPU types are alike
-        """Return one per GPU, because a second attempt would disturb the timing of the first."""
-        return gpu_count
+    def slots(self, gpu: str, gpu_count: int = 1) -> int:
+        """Return one per GPU, because a second attempt would disturb the timing of the first.
 
-    async def check_ready(self, gpu: str) -> None:  # noqa: ARG002 - one fleet has all GPU types
+        CPU nodes do not time anything, so they have AMD_CPU_SLOTS.
+        """
+        return self.settings.cpu_slots if gpu == CPU_NODE else gpu_count
+
+    async def check_ready(self, gpu: str) -> None:
         """Check the server, the fleet and SSH, without calling the cloud."""
-        await boot_errors.check_ready(self.client, self.settings)
+        await boot_errors.check_ready(self.client, self.settings_for(gpu))
+
+    def settings_for(self, gpu: str | None) -> Settings:
+        """Return the settings of the fleet for VMs with this GPU type, or for CPU nodes.
+
+        If AMD_CPU_FLEET_NAME was unset while there were CPU nodes, they are only released.
+        """
+        return self.settings if gpu != CPU_NODE else self._cpu_settings or self.settings.of_cpu_fleet()
 
     async def provision(
         self, vm_id: str, gpu: str, token: str, *, gpu_count: int = 1
@@ -226,7 +243,7 @@ class DstackProvider:
         instances = [
             instance
             for instance in await self.client.instances(only_active=True)
-            if instance.fleet == self.settings.fleet_name
+            if instance.fleet in self._fleets
         ]
         last_tenants = await self._tenancies.last_tenants(instances, active)
         vm_ids, self.foreign_vms = await self.runs.split(active, last_tenants)
@@ -250,7 +267,7 @@ class DstackProvider:
         """Return the configuration of the VM's run."""
         bundle = listener_bundle.pack_for_upload(self.settings.cache_dir)
         return worker_task(
-            self.settings,
+            self.settings_for(gpu),
             vm_id=vm_id,
             gpu=gpu,
             gpu_count=self._gpu_counts.get(vm_id, 1),
@@ -274,7 +291,7 @@ class DstackProvider:
 
     def lease(self, vm_id: str, snapshot: RunSnapshot) -> Lease:
         """Convert a snapshot to a lease."""
-        tenancy, gpu = snapshot.tenancy, snapshot.run.gpu
+        tenancy, gpu = snapshot.tenancy, self._gpu_of(snapshot.run)
         started_at = tenancy.started_at if tenancy else None
         if snapshot.has_ended:
             ended_at = tenancy.ended_at if tenancy else snapshot.run.finished_at
@@ -316,7 +333,7 @@ class DstackProvider:
         """Return the current lease of a booting VM; submit its run if dstack does not have it."""
         snapshot = await self._snapshot(vm_id)
         if snapshot is None:
-            foreign = await self._idle_foreign_vm()
+            foreign = await self._idle_foreign_vm(self.settings_for(gpu).fleet_name)
             if foreign is not None:  # dstack would put our run on it
                 return Lease(
                     vm_id=vm_id, phase=Phase.QUEUED, gpu=gpu, detail=f"Waiting until {foreign} ends."
@@ -324,10 +341,10 @@ class DstackProvider:
             await self._apply(vm_id, gpu, token)
             return Lease(vm_id=vm_id, phase=Phase.QUEUED, gpu=gpu)
         if self.has_failed(snapshot):
-            if await self._may_submit_again(vm_id, snapshot):
+            if await self._may_submit_again(vm_id, gpu, snapshot):
                 await self._apply(vm_id, gpu, token)
                 return Lease(vm_id=vm_id, phase=Phase.QUEUED, gpu=gpu)
-            raise await boot_error(self.client, self.settings, snapshot.run, snapshot.outcome)
+            raise await boot_error(self.client, self.settings_for(gpu), snapshot.run, snapshot.outcome)
         if snapshot.outcome is RunOutcome.STOPPING and latest is not None:
             return latest
         lease = self.lease(vm_id, snapshot)
@@ -336,23 +353,23 @@ class DstackProvider:
         await self.open_tunnel(snapshot, probe=False)
         return self.lease(vm_id, snapshot)
 
-    async def _may_submit_again(self, vm_id: str, snapshot: RunSnapshot) -> bool:
+    async def _may_submit_again(self, vm_id: str, gpu: str, snapshot: RunSnapshot) -> bool:
         """Return whether dstack failed a run without a VM by mistake, and retries remain."""
         if self._resubmitted[vm_id] >= _MAX_RESUBMISSIONS:
             return False
-        run, outcome = snapshot.run, snapshot.outcome
-        if not await boot_errors.lost_race_for_fleet(self.client, self.settings, run, outcome):
+        run, outcome, settings = snapshot.run, snapshot.outcome, self.settings_for(gpu)
+        if not await boot_errors.lost_race_for_fleet(self.client, settings, run, outcome):
             return False
         self._resubmitted[vm_id] += 1
-        _log.info("dstack did not find fleet %s for VM %s; trying again", self.settings.fleet_name, vm_id)
+        _log.info("dstack did not find fleet %s for VM %s; trying again", settings.fleet_name, vm_id)
         return True
 
-    async def _idle_foreign_vm(self) -> str | None:
-        """Return the name of an idle VM of another service on our fleet; None if there is none."""
+    async def _idle_foreign_vm(self, fleet: str) -> str | None:
+        """Return the name of an idle VM of another service on one of our fleets; None if there is none."""
         for instance in await self.client.instances(only_active=True):
-            if instance.fleet == self.settings.fleet_name and instance.status == "idle":
+            if instance.fleet == fleet and instance.status == "idle":
                 tenant = await self._tenancies.last_tenant(instance)
-                if tenant is not None and not await self.runs.is_ours(tenant, [instance.fleet]):
+                if tenant is not None and not await self.runs.is_ours(tenant, [fleet]):
                     return instance.name
         return None
 
@@ -370,7 +387,7 @@ class DstackProvider:
     async def _apply_task(self, vm_id: str, gpu: str, token: str) -> None:
         task = await asyncio.to_thread(self.task, vm_id, gpu, token)
         spot, gpu_count = vm_id in self._spot_vms, self._gpu_counts.get(vm_id, 1)
-        await self.client.apply_task(on_market(self.settings, task, gpu, gpu_count, spot=spot))
+        await self.client.apply_task(on_market(self.settings_for(gpu), task, gpu, gpu_count, spot=spot))
 
     async def _wait_for_apply(self, vm_id: str) -> None:
         """Wait for a submit request that is in progress, because an earlier release would miss the run."""
@@ -413,9 +430,7 @@ class DstackProvider:
         ended = {run.instance_id: run.name for run in await self.client.recent_runs(PREFIX)}
         names = {self._presence.run_name(machine) or ended.get(machine.id) for machine in left}
         labels = [
-            parse_run_name(name)
-            for name in names
-            if name and await self.runs.is_ours(name, [self.settings.fleet_name])
+            parse_run_name(name) for name in names if name and await self.runs.is_ours(name, self._fleets)
         ]
         return {label.our_id for label in labels if label is not None}
 
@@ -429,6 +444,11 @@ class DstackProvider:
         if snapshot.is_handed_over:
             return ended
         return await self._ends.confirm(ended, snapshot, snapshot.run.name)
+
+    @staticmethod
+    def _gpu_of(run: DstackRun) -> str | None:
+        """Return the GPU type that one of our runs requests; a run without a GPU is a CPU node."""
+        return CPU_NODE if run.requests_no_gpu else run.gpu
 
     async def _advance_release(self, snapshot: RunSnapshot) -> None:
         """Take the next step of a release: stop the run, then delete its VM.
@@ -449,19 +469,19 @@ class DstackProvider:
 
     def _check_price(self, vm_id: str, run: DstackRun, tenancy: Tenancy) -> None:
         """Warn once if the cloud's price differs from the rate that the ledger uses."""
-        price = tenancy.instance.price_usd_per_h
-        if price is None or run.gpu is None or vm_id in self._price_checked:
+        price, gpu = tenancy.instance.price_usd_per_h, self._gpu_of(run)
+        if price is None or gpu is None or vm_id in self._price_checked:
             return
         self._price_checked.add(vm_id)
         count = run.gpu_count or 1
-        rate = self.settings.vm_rate_usd_per_h(run.gpu, count)
-        if price not in {rate, spot_rate_usd_per_h(self.settings, run.gpu, count)}:
+        rate = self.settings.vm_rate_usd_per_h(gpu, count)
+        if price not in {rate, spot_rate_usd_per_h(self.settings_for(gpu), gpu, count)}:
             _log.warning(
                 "VM %s costs $%s per hour, but the ledger uses $%s: set %s=%s",
                 vm_id,
                 price,
                 rate,
-                rate_variable(run.gpu, count),
+                rate_variable(gpu, count),
                 price,
             )
 

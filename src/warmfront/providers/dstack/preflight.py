@@ -61,19 +61,22 @@ def what_is_unknown(settings: Settings, plan: FleetPlan) -> list[str]:
 
 async def _server_checks(client: DstackClient, settings: Settings) -> AsyncIterator[PreflightCheck]:
     yield await _version(client)
+    yield await _fleet(client, settings, "dstack fleet")
+    if settings.has_cpu_nodes:
+        yield await _fleet(client, settings.of_cpu_fleet(), "fleet of CPU nodes")
+
+
+async def _fleet(client: DstackClient, settings: Settings, name: str) -> PreflightCheck:
     try:
         fleet, plan = await fleet_setup.verify(client, settings)
     except NoCapacity as error:
-        yield PreflightCheck(
-            name="dstack fleet", works=True, detail=f"{settings.fleet_name}; {error.message}"
-        )
+        return PreflightCheck(name=name, works=True, detail=f"{settings.fleet_name}; {error.message}")
     except WarmfrontError as error:
-        yield _failed("dstack fleet", error)
-    else:
-        cheapest = min(offer.price_usd_per_h for offer in plan.offers)
-        full = "; it is full" if fleet.is_full else ""
-        detail = f"{fleet.name} on {settings.backend}, from ${cheapest} per hour{full}"
-        yield PreflightCheck(name="dstack fleet", works=True, detail=detail)
+        return _failed(name, error)
+    cheapest = min(offer.price_usd_per_h for offer in plan.offers)
+    full = "; it is full" if fleet.is_full else ""
+    detail = f"{fleet.name} on {settings.backend}, from ${cheapest} per hour{full}"
+    return PreflightCheck(name=name, works=True, detail=detail)
 
 
 async def _version(client: DstackClient) -> PreflightCheck:

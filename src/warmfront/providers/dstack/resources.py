@@ -62,6 +62,7 @@ class DstackFleet:
     max_price_usd_per_h: Decimal | None
     gpu_names: tuple[str, ...]
     instances: tuple[DstackInstance, ...]
+    requests_no_gpu: bool = False  #: whether its VMs have no GPU
 
     @property
     def is_full(self) -> bool:
@@ -106,6 +107,7 @@ class DstackRun:
     submitted_at: float
     cost_usd: Decimal  #: for comparison only: it excludes the VM's idle time
     gpu: str | None = None  #: the GPU type that the run requests
+    requests_no_gpu: bool = False  #: whether it excludes VMs with a GPU
     gpu_count: int | None = None  #: the number of GPUs
     fleets: tuple[str, ...] = ()  #: the fleets that the run may be on
 
@@ -166,6 +168,7 @@ def fleet_from(model: Any) -> DstackFleet:
         backends=tuple(_value(backend) or "" for backend in getattr(spec, "backends", None) or ()),
         max_price_usd_per_h=_dollars(getattr(spec, "max_price", None)),
         gpu_names=tuple(gpu.name or ()) if gpu else (),
+        requests_no_gpu=_is_none(gpu),
         instances=tuple(map(instance_from, model.instances)),
     )
 
@@ -198,7 +201,8 @@ def run_from(model: Any) -> DstackRun:
         submitted_at=model.submitted_at.timestamp(),
         cost_usd=_dollars(model.cost) or Decimal(0),
         gpu=gpu_names[0] if gpu_names else None,
-        gpu_count=resources.gpu.count.min if resources and resources.gpu else None,
+        requests_no_gpu=_is_none(resources.gpu if resources else None),
+        gpu_count=(resources.gpu.count.min if resources and resources.gpu else None) or None,
         fleets=tuple(map(_fleet_name, getattr(model.run_spec.configuration, "fleets", None) or ())),
         job_status=_value(job.status) if job else None,
         job_termination_reason=job.termination_reason if job else None,
@@ -253,6 +257,11 @@ def _offer_from(model: Any) -> Offer:
         price_usd_per_h=_dollars(model.price) or Decimal(0),
         availability=model.availability.value,
     )
+
+
+def _is_none(gpu: Any) -> bool:
+    """Return whether a GPU requirement excludes VMs with a GPU."""
+    return gpu is not None and gpu.count.max == 0
 
 
 def _fleet_name(fleet: Any) -> str:

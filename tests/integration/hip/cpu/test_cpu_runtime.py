@@ -186,3 +186,22 @@ def test_gpu_only(programs: Programs, name: str) -> None:
     result = programs.compile(GPU_ONLY[name])
     assert result.returncode != 0
     assert re.search(rf"{name}.* runs on a GPU only", result.stderr)
+
+
+def test_a_false_assertion_waits_for_an_instance(programs: Programs) -> None:
+    """`static_assert(false)` in a branch that no instance uses compiles; in a used one it is an error."""
+    template = (
+        "template <int n> int f() { if constexpr (n == 1) { return 1; } "
+        'else { static_assert(false, "only 1"); } return 0; }\n'
+    )
+    assert programs.compile(template + "int x = f<1>();\n").returncode == 0
+    used = programs.compile(template + "int x = f<2>();\n")
+    assert "static assertion failed: only 1" in used.stderr
+    assert programs.compile("static_assert(0);\n").returncode != 0
+
+
+@pytest.mark.parametrize("part", ["warp_functions", "device_functions", "hip_vector_types", "math_functions"])
+def test_parts_of_the_main_header(programs: Programs, part: str) -> None:
+    """The names by which some authors include parts of the main header exist."""
+    compiled = programs.compile(f"#include <hip/amd_detail/amd_{part}.h>\n__global__ void k(float4 v) {{}}\n")
+    assert compiled.returncode == 0, compiled.stderr

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from tests.support.matrix_model import LANES, Form, decode, multiply, parse_form
+from tests.support.matrix_model import LANES, Form, decode, encode_small, multiply, parse_form
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.compiler
 
 PROGRAM = Path(__file__).parents[3] / "corpus" / "programs" / "matrix_dense.hip"
-
-#: Codes of numbers that every type represents, so that sums are exact in any order: 0, ±1, ±2, ±3 and ±4.
-_SMALL = np.array([0, 1, 2, 3, 4, -1, -2, -3, -4], dtype=np.float64)
 
 
 def program_cases() -> list[tuple[str, tuple[int, int, int]]]:
@@ -34,27 +31,10 @@ def program_cases() -> list[tuple[str, tuple[int, int, int]]]:
     ]
 
 
-def encode(kind: str, values: NDArray[np.float64]) -> bytes:
-    """Return the stored form of small integers."""
-    if kind in {"f32", "xf32"}:
-        return values.astype(np.float32).tobytes()
-    if kind == "f64":
-        return values.tobytes()
-    if kind == "f16":
-        return values.astype(np.float16).tobytes()
-    if kind == "bf16":
-        return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16).tobytes()
-    if kind == "i8":
-        return values.astype(np.int8).tobytes()
-    codes = np.arange(256, dtype=np.uint8)
-    by_value = dict(zip(decode(kind, codes), codes, strict=True))
-    return bytes(int(by_value[value + 0.0]) for value in values)
-
-
 def make_operands(form: Form, rng: np.random.Generator) -> tuple[bytes, bytes, bytes]:
     """Return A, B and C of all lanes."""
-    a = encode(form.a_kind, rng.choice(_SMALL, LANES * form.items))
-    b = encode(form.b_kind, rng.choice(_SMALL, LANES * form.items))
+    a = encode_small(form.a_kind, rng, LANES * form.items)
+    b = encode_small(form.b_kind, rng, LANES * form.items)
     c = rng.integers(-50, 50, LANES * form.results).astype(form.sum_type).tobytes()
     return a, b, c
 

@@ -88,3 +88,15 @@ def _xray(source: str) -> XrayReport:
         return xray(source, sandbox=maker, settings=settings.load({}, env_file=None))
     finally:
         maker.close()
+
+
+def test_vectors(programs: Programs) -> None:
+    """`make_vector` makes a vector of its arguments, which is aligned as a whole."""
+    compiled = programs.compile("""
+        #include <rocwmma/rocwmma.hpp>
+        using Halves = decltype(rocwmma::make_vector(rocwmma::float16_t(1), rocwmma::float16_t(2)));
+        static_assert(std::is_same_v<Halves, rocwmma::VecT<rocwmma::float16_t, 2>>);
+        static_assert(sizeof(Halves) == 4 && alignof(Halves) == 4 && Halves::size() == 2);
+        static_assert(alignof(rocwmma::VecT<float, 8>) == 16);
+    """)
+    assert compiled.returncode == 0, compiled.stderr

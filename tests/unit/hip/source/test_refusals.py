@@ -45,6 +45,8 @@ PASTED = {
     "#define JOIN(a, b) a##b\nint x = JOIN(HIPC, PU_CHECKED);\n": "HIPCPU_CHECKED",
     "#define ASK(name) HIPC##name\nint x = ASK(PU);\n": "HIPCPU",
     "#define FIXED HIP##CPU_CHECKED\n": "HIPCPU_CHECKED",
+    "#define ASK(name) HIPC##name\n#define APPLY(f, x) f(x)\nint x = APPLY(ASK, PU);\n": "HIPCPU",
+    "#define ASK(name) HIPC##name\n#define OTHER ASK\nint x = OTHER(PU);\n": "HIPCPU",
     "#define J(a, b) a %:%: b\nint x = J(HIPC, PU);\n": "HIPCPU",
     "#define J(a, b, c) a##b##c\nint x = J(HI, PC, PU_X);\n": "HIPCPU_X",
     "#define J2(a, b) a##b\n#define J(a, b) J2(a, b)\nint x = J(mpro, tect)(p, 1, 3);\n": "mprotect",
@@ -59,6 +61,9 @@ ALLOWED = {
     "a defined __GNUC__": "#if defined(__GNUC__) || defined __GNUC__\n#endif\n#ifdef __GNUC__\n#endif\n",
     "debugging": "#ifdef NDEBUG\n#endif\n#ifndef DEBUG\n#endif\n",
     "headers": "#if __has_include(<hip/hip_fp16.h>)\n#include <hip/hip_fp16.h>\n#endif\n",
+    "an argument of a function, not of the macro": (
+        "#define HOST_TYPE(x) hip##x\nHOST_TYPE(Stream_t) s;\nint y = printf(f, gpu_val, cpu_val);\n"
+    ),
     "hip calls by a macro": "#define CALL(name, ...) hip##name(__VA_ARGS__)\nint cpu_x;\n"
     "void f(void* p) { CALL(Free, p); }\n",
     "similar names": "int xray_image, hip_cpu, section, sections[3], my_syscall, Ifunc;\n",

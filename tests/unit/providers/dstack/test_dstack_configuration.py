@@ -83,6 +83,49 @@ def test_worker_has_limits_and_no_secret_but_its_token() -> None:
     assert label == configuration.RunLabel(owner="0a1b2c3d", our_id="vm_0123456789abcdef01234567")
 
 
+CPU = settings.load(
+    {
+        "WARMFRONT_PROVIDER": "dstack",
+        "AMD_CPU_FLEET_NAME": "cpu-nodes",
+        "AMD_CPU_BACKEND": "digitalocean",
+        "AMD_CPU_HOURLY_RATE": "0.07",
+        "AMD_CPU_SLOTS": "2",
+        "AMD_REGION": "atl1",
+        "WARMFRONT_WORKER_IMAGE": "registry.example/vm:1@sha256:" + 64 * "0",
+    },
+    env_file=None,
+)
+
+
+def test_the_fleet_of_cpu_nodes_has_no_gpu() -> None:
+    """It has its own name, cloud, price and size, and excludes VMs with a GPU."""
+    parsed = parse_apply_configuration(configuration.example_configuration("cpu-fleet", CPU))
+    assert (parsed.name, parsed.max_price, parsed.spot_policy.value) == ("cpu-nodes", 0.07, "on-demand")
+    assert [backend.value for backend in parsed.backends] == ["digitalocean"]
+    assert parsed.regions is None  # AMD_REGION is of another cloud
+    resources = parsed.resources
+    assert (resources.gpu.count.max, resources.cpu.count.min, resources.disk.size.min) == (0, 4, 50)
+    with pytest.raises(BadSetting, match="AMD_CPU_FLEET_NAME is not set"):
+        configuration.example_configuration("cpu-fleet", OURS)
+
+
+def test_the_task_of_a_cpu_node_uses_the_cpu_runtime() -> None:
+    """Its listener has the toolchain `cpu`, for kernels of the default GPU type, and its slots."""
+    task = configuration.worker_task(CPU.of_cpu_fleet(), vm_id="vm_1", gpu="CPU", token="vm-token")  # noqa: S106
+    parsed = parse_apply_configuration(task)
+    assert (parsed.resources.gpu.count.max, parsed.max_price) == (0, 0.07)
+    assert "--toolchain cpu" in task["commands"][-1]
+    assert (task["env"]["WARMFRONT_GPU"], task["env"]["WARMFRONT_SLOTS"]) == ("MI300X", "2")
+    assert "/dev/shm/warmfront:/dev/shm/warmfront" in task["volumes"]  # noqa: S108 - on the VM
+
+
+def test_the_image_of_cpu_nodes_must_have_a_digest() -> None:
+    """The image of CPU nodes runs as root, too."""
+    configuration.check_images(CPU)
+    with pytest.raises(BadSetting, match=r"AMD_CPU_IMAGE is 'registry.example/cpu:1', which has no digest"):
+        configuration.check_images(replace(CPU, cpu_image="registry.example/cpu:1"))
+
+
 @pytest.mark.parametrize(
     ("name", "label"),
     [
@@ -427,9 +470,21 @@ def test_make_serve_installs_what_the_provider_needs(
 
 
 def test_compose_file_uses_the_tested_dstack_version() -> None:
-    """The server's version equals that of the installed client, and its digest has to be given."""
-    image = _compose()["services"]["dstack"]["image"]
-    assert image.startswith(f"dstackai/dstack:{importlib.metadata.version('dstack')}@${{DSTACK_DIGEST:?")
+    """The server's version equals that of the installed client. Only who uses it has to give its digest.
+
+    Compose demands a variable with `:?` even if the profile that uses it is not active, as with dstack Sky.
+    """
+    server = _compose()["services"]["dstack"]
+    image = f"dstackai/dstack:{importlib.metadata.version('dstack')}"
+    assert server["image"] == f"{image}@${{DSTACK_DIGEST:-set-DSTACK_DIGEST-in-.env}}"
+    assert "DSTACK_DIGEST:?" not in (DEPLOY / "compose.yaml").read_text()
+
+
+def test_compose_file_does_not_replace_a_missing_server_configuration_by_a_directory() -> None:
+    """Docker would create a directory with its name, which dstack cannot read."""
+    [configured, _] = _compose()["services"]["dstack"]["volumes"]
+    assert configured["target"] == "/root/.dstack/server/config.yml"
+    assert configured["bind"]["create_host_path"] is False
 
 
 def _compose() -> dict[str, Any]:

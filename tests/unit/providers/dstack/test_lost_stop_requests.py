@@ -84,7 +84,7 @@ def test_release_repeats_a_lost_stop() -> None:
 def test_cancel_repeats_a_lost_stop() -> None:
     """Direct mode repeats the stop until the attempt's run has ended."""
     client: Any = ForgetfulClient("att_1")
-    runs = OwnedRuns(client, OWNERSHIP, OURS.fleet_name)
+    runs = OwnedRuns(client, OWNERSHIP, [OURS.fleet_name])
     listeners = DirectListeners(client=client, runs=runs, settings=OURS, key_of=str)
     asyncio.run(listeners.cancel(VM, "att_1"))
     assert client.stops == 2

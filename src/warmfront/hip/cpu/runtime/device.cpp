@@ -9,24 +9,30 @@
 #include "status.h"
 #include "stub_gpu.h"
 #include "worker.h"
+#include "target.h"
 
 namespace {
 
 using hipcpu::set_last_error;
 namespace stub = hipcpu::stub;
 
-constexpr char kName[] = "AMD Instinct MI300X (CPU runtime)";
-constexpr char kArchitecture[] = "gfx942:sramecc+:xnack-";
-constexpr size_t kMemoryBytes = 192ull << 30;
 constexpr int kVersion = 60443484;  // the value of ROCm 6.4
 constexpr int kMaxThreadsPerUnit = 2048;
 constexpr int kMaxBlocksPerUnit = 32;
 
 int device_count() { return stub::is_on() ? stub::device_count() : 1; }
 bool is_device(int device) { return device >= 0 && device < device_count(); }
-size_t memory_bytes() { return stub::is_on() ? stub::facts().memory_bytes : kMemoryBytes; }
-const char* device_name() { return stub::is_on() ? stub::facts().name : kName; }
-const char* architecture() { return stub::is_on() ? stub::facts().arch : kArchitecture; }
+size_t memory_bytes() { return stub::is_on() ? stub::facts().memory_bytes : hipcpu::target().memory_bytes; }
+
+std::string device_name() {
+  if (stub::is_on()) return stub::facts().name;
+  return std::string("AMD Instinct ") + hipcpu::target().name + " (CPU runtime)";
+}
+
+std::string architecture() {
+  if (stub::is_on()) return stub::facts().arch;
+  return std::string(hipcpu::target().arch) + ":sramecc+:xnack-";
+}
 
 // Stores the answer through a pointer, which must not be null.
 template <class T>
@@ -42,6 +48,9 @@ hipError_t check_kernel(const void* kernel) {
 
 int attribute_value(hipDeviceAttribute_t attribute) {
   if (stub::is_on() && attribute == hipDeviceAttributeMultiprocessorCount) return stub::facts().compute_units;
+  if (attribute == hipDeviceAttributeMaxSharedMemoryPerBlock || attribute == hipDeviceAttributeSharedMemPerBlockOptin ||
+      attribute == hipDeviceAttributeMaxSharedMemoryPerMultiprocessor)
+    return static_cast<int>(hipcpu::target().shared_bytes);
   switch (attribute) {
 #define HIPCPU_CASE(name, value) \
   case name:                     \
@@ -92,12 +101,12 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t* p, int device) {
   if (!p) return set_last_error(hipErrorInvalidValue);
   if (!is_device(device)) return set_last_error(hipErrorInvalidDevice);
   *p = {};
-  std::snprintf(p->name, sizeof p->name, "%s", device_name());
-  std::snprintf(p->gcnArchName, sizeof p->gcnArchName, "%s", architecture());
+  std::snprintf(p->name, sizeof p->name, "%s", device_name().c_str());
+  std::snprintf(p->gcnArchName, sizeof p->gcnArchName, "%s", architecture().c_str());
   if (stub::is_on()) p->pciBusID = stub::pci_bus(device);
   p->totalGlobalMem = memory_bytes();
-  p->sharedMemPerBlock = p->sharedMemPerBlockOptin = hipcpu::kSharedBytes;
-  p->sharedMemPerMultiprocessor = p->maxSharedMemoryPerMultiProcessor = hipcpu::kSharedBytes;
+  p->sharedMemPerBlock = p->sharedMemPerBlockOptin = hipcpu::target().shared_bytes;
+  p->sharedMemPerMultiprocessor = p->maxSharedMemoryPerMultiProcessor = hipcpu::target().shared_bytes;
   p->regsPerBlock = attribute_value(hipDeviceAttributeMaxRegistersPerBlock);
   p->regsPerMultiprocessor = attribute_value(hipDeviceAttributeMaxRegistersPerMultiprocessor);
   p->warpSize = hipcpu::kWaveSize;
@@ -133,7 +142,7 @@ hipError_t hipDeviceGetAttribute(int* value, hipDeviceAttribute_t attribute, int
 hipError_t hipDeviceGetName(char* name, int length, int device) {
   if (!name || length <= 0) return set_last_error(hipErrorInvalidValue);
   if (!is_device(device)) return set_last_error(hipErrorInvalidDevice);
-  std::snprintf(name, static_cast<size_t>(length), "%s", device_name());
+  std::snprintf(name, static_cast<size_t>(length), "%s", device_name().c_str());
   return hipSuccess;
 }
 
@@ -170,7 +179,7 @@ hipError_t hipDriverGetVersion(int* version) { return answer(version, kVersion);
 hipError_t hipRuntimeGetVersion(int* version) { return answer(version, kVersion); }
 
 hipError_t hipFuncSetAttribute(const void* kernel, hipFuncAttribute attribute, int value) {
-  if (attribute == hipFuncAttributeMaxDynamicSharedMemorySize && value > static_cast<int>(hipcpu::kSharedBytes))
+  if (attribute == hipFuncAttributeMaxDynamicSharedMemorySize && value > static_cast<int>(hipcpu::target().shared_bytes))
     return set_last_error(hipErrorInvalidValue);
   return check_kernel(kernel);
 }
@@ -179,7 +188,7 @@ hipError_t hipFuncGetAttributes(hipFuncAttributes* attributes, const void* kerne
   if (!attributes) return set_last_error(hipErrorInvalidValue);
   *attributes = {};
   attributes->maxThreadsPerBlock = hipcpu::kMaxThreads;
-  attributes->maxDynamicSharedSizeBytes = hipcpu::kSharedBytes;
+  attributes->maxDynamicSharedSizeBytes = hipcpu::target().shared_bytes;
   return check_kernel(kernel);
 }
 
@@ -190,10 +199,10 @@ hipError_t hipFuncSetSharedMemConfig(const void* kernel, hipSharedMemConfig) { r
 hipError_t hipcpu_occupancy(int* blocks, int block_size, size_t shared_bytes) {
   if (!blocks || block_size <= 0 || block_size > static_cast<int>(hipcpu::kMaxThreads))
     return set_last_error(hipErrorInvalidValue);
-  if (shared_bytes > hipcpu::kSharedBytes) return answer(blocks, 0);
+  if (shared_bytes > hipcpu::target().shared_bytes) return answer(blocks, 0);
   const int waves = (block_size + warpSize - 1) / warpSize;
   int fit = std::min(kMaxBlocksPerUnit, kMaxThreadsPerUnit / (waves * warpSize));
-  if (shared_bytes) fit = std::min(fit, static_cast<int>(hipcpu::kSharedBytes / shared_bytes));
+  if (shared_bytes) fit = std::min(fit, static_cast<int>(hipcpu::target().shared_bytes / shared_bytes));
   return answer(blocks, fit);
 }
 }

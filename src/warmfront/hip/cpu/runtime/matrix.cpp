@@ -17,13 +17,11 @@
 
 #include <hipcpu/matrix.h>
 
-#include <bit>
 #include <cstddef>
-
-#include <hipshared/fp8_decode.h>
 
 #include "checks.h"
 #include "faults.h"
+#include "matrix_elements.h"
 #include "text.h"
 
 #undef __builtin_shufflevector  // of the compiler, not of ext_vector.h
@@ -35,59 +33,6 @@ __thread hipcpu::MatrixOperands hipcpu_matrix;
 namespace hipcpu {
 
 namespace {
-
-template <MatrixType>
-struct Element;
-template <>
-struct Element<MatrixType::kF32> {
-  using Stored = float;
-  using Sum = float;
-  static float decode(float x) { return x; }
-};
-template <>
-struct Element<MatrixType::kXf32> {
-  using Stored = float;
-  using Sum = float;
-  // 10 of the 23 bits of the significand; the rest is cut off.
-  static float decode(float x) {
-    return std::bit_cast<float>(std::bit_cast<uint32_t>(x) & ~uint32_t{0x1fff});
-  }
-};
-template <>
-struct Element<MatrixType::kF64> {
-  using Stored = double;
-  using Sum = double;
-  static double decode(double x) { return x; }
-};
-template <>
-struct Element<MatrixType::kF16> {
-  using Stored = _Float16;
-  using Sum = float;
-  static float decode(_Float16 x) { return static_cast<float>(x); }
-};
-template <>
-struct Element<MatrixType::kBf16> {
-  using Stored = uint16_t;
-  using Sum = float;
-  static float decode(uint16_t x) { return std::bit_cast<float>(uint32_t{x} << 16); }
-};
-template <>
-struct Element<MatrixType::kI8> {
-  using Stored = int8_t;
-  using Sum = uint32_t;  // wraps around
-  static uint32_t decode(int8_t x) { return static_cast<uint32_t>(int32_t{x}); }
-};
-template <hipshared::Fp8Format format>
-struct Fp8Element {
-  using Stored = uint8_t;
-  using Sum = float;
-  static constexpr hipshared::Fp8Table kTable = hipshared::fp8_table(format);
-  static float decode(uint8_t x) { return kTable.value[x]; }
-};
-template <>
-struct Element<MatrixType::kFp8> : Fp8Element<hipshared::Fp8Format::kE4m3Fnuz> {};
-template <>
-struct Element<MatrixType::kBf8> : Fp8Element<hipshared::Fp8Format::kE5m2Fnuz> {};
 
 // The lane from which a lane gets its part of B, for each value of BLGP.
 constexpr uint32_t b_lane(uint32_t lane, int blgp) {
@@ -250,50 +195,62 @@ constexpr Entry entry(const char* name) {
 constexpr Entry kForms[] = {
 #define HIPCPU_FORM(name, A, C, rows, columns, depth, blocks, a, b) \
   entry<Shape<rows, columns, depth, blocks, MatrixType::k##a, MatrixType::k##b>>("__builtin_amdgcn_mfma_" #name),
-    HIPCPU_DENSE_FORMS(HIPCPU_FORM)
+    HIPCPU_DENSE_FORMS(HIPCPU_FORM) HIPCPU_GFX942_FORMS(HIPCPU_FORM) HIPCPU_GFX950_FORMS(HIPCPU_FORM)
 #undef HIPCPU_FORM
 };
 
-[[noreturn]] void refuse(const Entry& form, int line, Text& why) {
-  Text detail;
-  detail << "line " << static_cast<uint64_t>(line) << ": " << form.name << ": " << why.data();
-  fault("matrix-instruction", detail.data(), 134);
-}
+constexpr Entry kOcpForms[] = {
+#define HIPCPU_FORM(name, A, C, rows, columns, depth, blocks, a, b)                                    \
+  entry<Shape<rows, columns, depth, blocks, ocp_type(MatrixType::k##a), ocp_type(MatrixType::k##b)>>( \
+      "__builtin_amdgcn_mfma_" #name),
+    HIPCPU_DENSE_FORMS(HIPCPU_FORM) HIPCPU_GFX942_FORMS(HIPCPU_FORM) HIPCPU_GFX950_FORMS(HIPCPU_FORM)
+#undef HIPCPU_FORM
+};
 
 void check(const Entry& form, const MatrixCall& call, uint64_t lanes) {
-  Text why;
-  if (lanes != ~uint64_t{0}) {
-    why << "only " << static_cast<uint64_t>(std::popcount(lanes))
-        << " of 64 lanes execute it; the others would contribute whatever is in their registers";
-    checks::inactive_matrix_lanes(call.line, why.data());
-    refuse(form, call.line, why);
-  }
+  check_lanes(form.name, call.line, lanes);
   if (call.cbsz == 0 && call.abid == 0 && call.blgp == 0) return;
+  Text why;
   if (call.cbsz < 0 || call.cbsz > 4 || (1 << call.cbsz) > form.blocks || (call.cbsz && !form.has_broadcast)) {
     why << "cbsz is " << call.cbsz << ", but ";
     if (form.has_broadcast)
       why << "the form has " << form.blocks << " blocks";
     else
       why << "gfx942 has no broadcast of A for this form: pass 0";
-    refuse(form, call.line, why);
+    refuse_matrix(form.name, call.line, why);
   }
   if (call.abid < 0 || call.abid >= (1 << call.cbsz)) {
     why << "abid is " << call.abid << ", but it selects one of the 2^cbsz = " << (1 << call.cbsz) << " blocks of A";
-    refuse(form, call.line, why);
+    refuse_matrix(form.name, call.line, why);
   }
   if (call.blgp < 0 || call.blgp > 7 || (call.blgp && !form.has_pattern && !form.is_double)) {
     why << "blgp is " << call.blgp
         << (form.has_pattern ? ", but it is between 0 and 7" : ", but gfx942 has no pattern of B for this form: pass 0");
-    refuse(form, call.line, why);
+    refuse_matrix(form.name, call.line, why);
   }
 }
 
 }  // namespace
 
+void refuse_matrix(const char* name, int line, Text& why) {
+  Text detail;
+  detail << "line " << static_cast<uint64_t>(line) << ": " << name << ": " << why.data();
+  fault("matrix-instruction", detail.data(), 134);
+}
+
+void check_lanes(const char* name, int line, uint64_t lanes) {
+  if (lanes == ~uint64_t{0}) return;
+  Text why;
+  why << "only " << static_cast<uint64_t>(std::popcount(lanes))
+      << " of 64 lanes execute it; the others would contribute whatever is in their registers";
+  checks::inactive_matrix_lanes(line, why.data());
+  refuse_matrix(name, line, why);
+}
+
 }  // namespace hipcpu
 
-extern "C" void hipcpu_multiply(hipcpu::MatrixForm form, const hipcpu::MatrixCall* call, uint64_t lanes) {
-  const hipcpu::Entry& entry = hipcpu::kForms[static_cast<size_t>(form)];
+extern "C" void hipcpu_multiply(hipcpu::MatrixForm form, const hipcpu::MatrixCall* call, bool ocp, uint64_t lanes) {
+  const hipcpu::Entry& entry = (ocp ? hipcpu::kOcpForms : hipcpu::kForms)[static_cast<size_t>(form)];
   hipcpu::check(entry, *call, lanes);
   entry.multiply(*call);
 }

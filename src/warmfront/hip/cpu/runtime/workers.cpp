@@ -21,6 +21,7 @@
 #include "status.h"
 #include "streams.h"
 #include "stub_gpu.h"
+#include "target.h"
 #include "worker.h"
 
 extern "C" {
@@ -144,12 +145,12 @@ void run_everywhere(Launch& launch) {
   while (members != 0) members = wait_for_change(p.members, members);
 }
 
-// The limits of gfx942.
+// The limits of the GPU; all architectures have the same, except that of shared memory.
 bool is_valid(const Config& c) {
   constexpr uint64_t kMaxGrid = 0xffffffffull;  // threads per dimension
   const uint64_t threads = uint64_t{c.block.x} * c.block.y * c.block.z;
   if (threads == 0 || c.block.x > kMaxThreads || c.block.y > kMaxThreads || c.block.z > kMaxThreads) return false;
-  if (threads > kMaxThreads || c.shared_bytes > kSharedBytes) return false;
+  if (threads > kMaxThreads || c.shared_bytes > target().shared_bytes) return false;
   if (c.grid.x == 0 || c.grid.y == 0 || c.grid.z == 0 || c.grid.y > 65536 || c.grid.z > 65536) return false;
   return uint64_t{c.grid.x} * c.block.x <= kMaxGrid;
 }

@@ -54,10 +54,17 @@ HIPSHARED_STEP(float, float, 32, 2, float, f32_32x32x2f32)
 HIPSHARED_STEP(double, double, 16, 4, double, f64_16x16x4f64)
 HIPSHARED_STEP(signed char, int, 16, 32, long, i32_16x16x32_i8)
 HIPSHARED_STEP(signed char, int, 32, 16, long, i32_32x32x16_i8)
+#if defined(HIPCPU_GFX950) || defined(__gfx950__)
+HIPSHARED_STEP(__hip_fp8_e4m3, float, 16, 32, long, f32_16x16x32_fp8_fp8)
+HIPSHARED_STEP(__hip_fp8_e4m3, float, 32, 16, long, f32_32x32x16_fp8_fp8)
+HIPSHARED_STEP(__hip_fp8_e5m2, float, 16, 32, long, f32_16x16x32_bf8_bf8)
+HIPSHARED_STEP(__hip_fp8_e5m2, float, 32, 16, long, f32_32x32x16_bf8_bf8)
+#else
 HIPSHARED_STEP(__hip_fp8_e4m3_fnuz, float, 16, 32, long, f32_16x16x32_fp8_fp8)
 HIPSHARED_STEP(__hip_fp8_e4m3_fnuz, float, 32, 16, long, f32_32x32x16_fp8_fp8)
 HIPSHARED_STEP(__hip_fp8_e5m2_fnuz, float, 16, 32, long, f32_16x16x32_bf8_bf8)
 HIPSHARED_STEP(__hip_fp8_e5m2_fnuz, float, 32, 16, long, f32_32x32x16_bf8_bf8)
+#endif
 #undef HIPSHARED_STEP
 
 // The type in which sums of a kind of element are computed.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <hipshared/matrix_steps.h>
 
@@ -28,6 +29,22 @@ struct matrix_a {};
 struct matrix_b {};
 struct accumulator {};
 enum layout_t : uint32_t { mem_row_major, mem_col_major };
+
+// A vector of N elements of any type.
+template <class T, uint32_t N>
+struct alignas(N * sizeof(T) % 16 == 0 ? 16 : (N & (N - 1)) == 0 ? N * sizeof(T) : alignof(T)) VecT {
+  T data[N];
+
+  __host__ __device__ T& operator[](uint32_t i) { return data[i]; }
+  __host__ __device__ const T& operator[](uint32_t i) const { return data[i]; }
+  __host__ __device__ static constexpr uint32_t size() { return N; }
+};
+
+template <class T, class... Others>
+  requires(std::is_same_v<T, Others> && ...)
+__host__ __device__ inline VecT<T, 1 + sizeof...(Others)> make_vector(T first, Others... others) {
+  return {{first, others...}};
+}
 
 struct Constants {
   static constexpr uint32_t AMDGCN_WAVE_SIZE_64 = 64;

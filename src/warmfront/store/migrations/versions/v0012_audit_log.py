@@ -8,7 +8,7 @@ from alembic import op
 from warmfront.store.append_only import audit_log_triggers
 
 revision = "0012"
-down_revision = "0009"
+down_revision = "0011"
 
 
 def upgrade() -> None:

@@ -52,7 +52,7 @@ using hipshared::Coordinates;
 
 constexpr unsigned kWaveSize = 64;
 constexpr unsigned kMaxThreads = 1024;  // in a block
-constexpr unsigned kSharedBytes = 64 * 1024;
+constexpr unsigned kSharedBytes = 160 * 1024;  // of any GPU; the runtime knows the limit of the one that is judged for
 
 }  // namespace hipcpu
 

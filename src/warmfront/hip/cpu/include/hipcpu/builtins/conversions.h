@@ -1,4 +1,4 @@
-// Conversions between float and fp8 in a lane. On gfx942, "fp8" is e4m3 and "bf8" is e5m2, both FNUZ.
+// Conversions between float and fp8 in a lane. "fp8" is e4m3 and "bf8" is e5m2: FNUZ on gfx942, OCP on gfx950.
 //
 // A number that is too large becomes NaN: hipcc leaves MODE.FP16_OVFL at 0, with which the instructions do not saturate.
 #pragma once
@@ -58,6 +58,11 @@ inline int fp8_to_byte(float x, int random, int old, ByteSelector byte) {
   static inline int __builtin_amdgcn_cvt_sr_##name##_f32(float x, int random, int old, hipcpu::ByteSelector byte) { \
     return hipcpu::fp8_to_byte<hipshared::Format>(x, random, old, byte); \
   }
+#ifdef HIPCPU_GFX950
+HIPCPU_FP8_BUILTINS(fp8, E4m3)
+HIPCPU_FP8_BUILTINS(bf8, E5m2)
+#else
 HIPCPU_FP8_BUILTINS(fp8, E4m3Fnuz)
 HIPCPU_FP8_BUILTINS(bf8, E5m2Fnuz)
+#endif
 #undef HIPCPU_FP8_BUILTINS

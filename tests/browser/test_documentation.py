@@ -1,0 +1,66 @@
+"""Tests of the documentation site in a real browser: search, policy, accessibility, widths."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.browser_window import PHONE, Theme, Window
+from tests.browser.test_accessibility import violations
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from tests.browser.populated_service import PopulatedService
+
+#: One page of each kind: prose, tables, code, generated reference, pictures.
+PAGES = ("", "quickstart/", "settings/", "glossary/", "cdna3/", "reference/http-api/", "reference/commands/")
+
+
+def test_the_page_leads_to_the_documentation(browser: Browser, populated: PopulatedService) -> None:
+    """The navigation has a link to it, and its logo leads back."""
+    window = Window(browser, populated.service.url)
+    page = window.open("/problems")
+    page.get_by_role("link", name="Docs").click()
+    expect(page.get_by_role("heading", name="Warmfront", level=1)).to_be_visible()
+    page.locator(".md-header__button.md-logo").click()
+    expect(page.get_by_role("heading", name="Problems", level=1)).to_be_visible()
+    assert window.console_errors == []
+    window.close()
+
+
+def test_the_search_finds_a_page(browser: Browser, populated: PopulatedService) -> None:
+    """Typing shows pages with the word, and the first one opens; the policy blocks nothing of it."""
+    window = Window(browser, populated.service.url)
+    page = window.page
+    page.goto("/docs/")
+    page.get_by_role("textbox", name="Search").fill("keep-warm policy")
+    result = page.locator(".md-search-result__link").filter(has_text="Keep-warm policies").first
+    expect(result).to_be_visible()
+    result.click()
+    expect(page).to_have_url(re.compile("/docs/keep-warm/"))
+    expect(page.get_by_role("heading", name="Keep-warm policies", level=1)).to_be_visible()
+    assert window.console_errors == []
+    window.close()
+
+
+@pytest.mark.parametrize("theme", get_args(Theme))
+def test_no_page_violates_accessibility_rules(
+    browser: Browser, populated: PopulatedService, theme: Theme
+) -> None:
+    """On a phone and on a desktop, in both themes; no page is wider than the screen."""
+    problems: list[str] = []
+    for options in ({}, {"viewport": PHONE}):
+        window = Window(browser, populated.service.url, theme=theme, **options)
+        for name in PAGES:
+            window.page.goto(f"/docs/{name}")
+            expect(window.page.locator("[data-md-component=content] h1")).to_be_visible()
+            problems += [f"{name}: {violation}" for violation in violations(window.page)]
+            wider_px = window.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            problems += [f"{name}: {wider_px} pixels too wide"] if wider_px > 0 else []
+        problems += window.console_errors
+        window.close()
+    assert not problems, "\n".join(problems)

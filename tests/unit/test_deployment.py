@@ -1,0 +1,81 @@
+"""`deploy/compose.yaml`: two services on one PostgreSQL, and Prometheus, each with what it refers to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from warmfront import settings
+
+ROOT = Path(__file__).parent.parent.parent
+DEPLOY = ROOT / "deploy"
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+SERVICES: dict[str, Any] = COMPOSE["services"]
+#: Files that the operator creates; the documentation says how.
+CREATED = {"./dstack-server.yml", "./prometheus-api-key"}
+
+
+def test_service_and_standby_differ_in_port_and_build_only() -> None:
+    """Both have the same settings, database, secret and image; only the first one builds the image."""
+    service, standby = dict(SERVICES["service"]), dict(SERVICES["standby"])
+    service.pop("build")
+    ports = [definition.pop("ports") for definition in (service, standby)]
+    assert service == standby
+    assert ports[0] != ports[1]
+
+
+def test_the_services_wait_for_the_database_that_they_use() -> None:
+    """The settings are valid, and name the database, user and host of the PostgreSQL container."""
+    environ = {**SERVICES["service"]["environment"], "DSTACK_SERVER_URL": "http://dstack:3000"}
+    environ["WARMFRONT_DATABASE_URL"] = environ["WARMFRONT_DATABASE_URL"].replace("${POSTGRES_PASSWORD}", "x")
+    loaded = settings.load(environ, env_file=None)
+    server = SERVICES["postgres"]["environment"]
+    expected = f"postgresql://{server['POSTGRES_USER']}:x@postgres/{server['POSTGRES_DB']}"
+    assert (loaded.standby, loaded.database_url) == (True, expected)
+    assert SERVICES["service"]["depends_on"]["postgres"] == {"condition": "service_healthy"}
+    assert "healthcheck" in SERVICES["postgres"]
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_references_exist(name: str) -> None:
+    """Services, volumes, secrets and files that a service refers to are defined; ports are on loopback."""
+    service = SERVICES[name]
+    assert set(service.get("depends_on", {})) <= set(SERVICES)
+    assert set(service.get("secrets", [])) <= set(COMPOSE["secrets"])
+    for source in (volume.partition(":")[0] for volume in service.get("volumes", [])):
+        if source.startswith("."):
+            assert source in CREATED or (DEPLOY / source).is_file(), source
+        else:
+            assert source in COMPOSE["volumes"]
+    assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
+
+
+@pytest.mark.parametrize("name", ["postgres", "prometheus", "dstack"])
+def test_images_of_others_are_pinned_by_digest(name: str) -> None:
+    """An image has a version and the digest of it, which compose demands before it starts anything."""
+    assert re.fullmatch(r"[\w./-]+:[\w.-]+@\$\{\w+_DIGEST:\?set .+\}", SERVICES[name]["image"])
+
+
+def test_prometheus_scrapes_both_services_with_a_key() -> None:
+    """The targets are the containers' names and ports, and the key is the secret that it is given."""
+    (job,) = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())["scrape_configs"]
+    (targets,) = (static["targets"] for static in job["static_configs"])
+    expected = [
+        f"{name}:{SERVICES[name]['environment']['WARMFRONT_PORT']}" for name in ("service", "standby")
+    ]
+    assert targets == expected
+    (secret,) = SERVICES["prometheus"]["secrets"]
+    assert job["authorization"] == {"credentials_file": f"/run/secrets/{secret}"}
+
+
+def test_variables_of_compose_are_documented() -> None:
+    """Every variable that must be set in `.env` for compose is named in the documentation."""
+    text = (ROOT / "docs" / "deployment.md").read_text()
+    used = set(re.findall(r"\$\{(\w+)", (DEPLOY / "compose.yaml").read_text()))
+    ours = {settings._VARIABLES[field.name][0] for field in fields(settings.Settings)}
+    assert not {name for name in used - ours if name not in text}
