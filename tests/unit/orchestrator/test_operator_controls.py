@@ -296,6 +296,7 @@ async def test_credits_cannot_be_less_than_what_is_committed(harness: Orchestrat
 @orchestrated()
 async def test_previews_change_nothing(harness: OrchestratorHarness) -> None:
     """Each effect says what changes and what it saves or costs."""
+    await asyncio.sleep(1)
     limits = harness.orchestrator.limits
     idle, vms, credit = limits.preview({"idle_timeout_s": "1200", "max_vms": "5", "credits_usd": "1000"})
     assert idle.costs_usd == pytest.approx(Decimal("0.331667"), abs=Decimal("0.00001"))
