@@ -16,6 +16,7 @@ const Compare = lazy(lazyImport(() => import("./views/compare/Compare")));
 const Leaderboard = lazy(lazyImport(() => import("./views/leaderboard/Leaderboard")));
 const Operations = lazy(lazyImport(() => import("./views/operations/Operations")));
 const Scratch = lazy(lazyImport(() => import("./views/scratch/Scratch")));
+const Operators = lazy(lazyImport(() => import("./views/operators/Operators")));
 const RedTeam = lazy(lazyImport(() => import("./views/red-team/RedTeam")));
 const Account = lazy(lazyImport(() => import("./views/account/Account")));
 const Embed = lazy(lazyImport(() => import("./views/shared/Embed")));
@@ -53,6 +54,7 @@ export function App(): React.JSX.Element {
             <Route path="/leaderboard/:slug">{({ slug }) => <Leaderboard key={slug} slug={slug} />}</Route>
             <Route path="/operations" component={Operations} />
             <Route path="/scratch" component={Scratch} />
+            <Route path="/operators" component={Operators} />
             <Route path="/red-team" component={RedTeam} />
             <Route path="/settings" component={Settings} />
             <Route path="/sign-in" component={SignIn} />

@@ -52,6 +52,7 @@
         ├── SlotFailed              one slot of a VM ended in the middle of an attempt
         ├── UnknownAttempt
         ├── SimulationFailed        HTTP 503
+        ├── IntakePaused            an operator has paused the intake: HTTP 503
         ├── DstackUnreachable
         ├── DstackFailed            the dstack server responded with a failure
         └── FleetFailed
@@ -426,6 +427,12 @@ class SimulationFailed(InfrastructureError):
     """The simulation failed."""
 
     code = "SIMULATION_FAILED"
+
+
+class IntakePaused(InfrastructureError):
+    """The service does not accept submissions at the moment."""
+
+    code = "INTAKE_PAUSED"
 
 
 class UnknownAttempt(InfrastructureError):

@@ -126,8 +126,26 @@ class Settings:
     standby: bool = False
     #: WARMFRONT_LOCK_TIMEOUT: seconds after which a service that no longer uses its database loses its lock.
     lock_timeout_s: float = 20.0
-    #: WARMFRONT_ALERT_WEBHOOK: the address that the budget alert is posted to.
-    alert_webhook: str | None = None
+    #: WARMFRONT_ALERT_WEBHOOK: the address that alerts are posted to, as JSON.
+    alert_webhook: str | None = field(default=None, repr=False)
+    #: WARMFRONT_ALERT_SLACK_WEBHOOK: a webhook with Slack's format that alerts are posted to.
+    alert_slack_webhook: str | None = field(default=None, repr=False)
+    #: WARMFRONT_ALERT_EMAIL_TO: the addresses that alerts are mailed to, separated by commas.
+    alert_email_to: str | None = None
+    #: WARMFRONT_ALERT_EMAIL_FROM: the sender of these mails; empty: the first recipient.
+    alert_email_from: str | None = None
+    #: WARMFRONT_SMTP_URL: the mail server, such as smtps://user:password@mail.example.
+    smtp_url: str | None = field(default=None, repr=False)
+    #: WARMFRONT_ALERT_BURN_RATE: dollars per hour of all VMs at which an alert is sent; empty: none.
+    alert_burn_usd_per_h: Decimal | None = None
+    #: WARMFRONT_ALERT_IDLE: seconds after its deadline at which an idle VM causes an alert.
+    alert_idle_s: float = 120.0
+    #: WARMFRONT_ALERT_QUEUE_WAIT: seconds that a submission waits until an alert is sent.
+    alert_queue_wait_s: float = 900.0
+    #: WARMFRONT_ALERT_PROVIDER_ERRORS: VMs in a row that fail to provision until an alert is sent.
+    alert_provider_errors: int = 3
+    #: WARMFRONT_OTLP_ENDPOINT: the OpenTelemetry collector that gets traces of submissions; empty: none.
+    otlp_endpoint: str | None = None
     #: WARMFRONT_REHEARSE: give local VMs the boot time and price of a cloud, in simulated dollars.
     rehearse: bool = False
     #: WARMFRONT_REHEARSE_BOOT: boot time of a rehearsal in seconds.
@@ -519,6 +537,58 @@ def with_options(settings: Settings, options: Mapping[str, tuple[str, str | None
     return replace(settings, **given)  # type: ignore[arg-type]  # each parser gives its field's type
 
 
+#: The fields that an operator can change while the service runs; the others need a restart.
+RUNTIME_FIELDS = (
+    "idle_timeout_s",
+    "idle_timeout_max_s",
+    "keep_warm",
+    "wait_value_usd_per_h",
+    "max_vms",
+    "credits_usd",
+    "alert_threshold",
+    "alert_burn_usd_per_h",
+    "alert_queue_wait_s",
+    "daily_budget_usd",
+    "team_daily_budget_usd",
+    "total_daily_budget_usd",
+)
+#: The text of a field that has no value, for the run-time fields that may have none.
+NO_VALUE = "none"
+_OPTIONAL = frozenset(
+    {"alert_burn_usd_per_h", "daily_budget_usd", "team_daily_budget_usd", "total_daily_budget_usd"}
+)
+
+
+def variable_of(name: str) -> str:
+    """Return the variable of a field."""
+    return _VARIABLES[name][0]
+
+
+def allowed_values(name: str) -> str:
+    """Describe the values that a run-time field may have."""
+    return f"{_VARIABLES[name][2]}, or {NO_VALUE}" if name in _OPTIONAL else _VARIABLES[name][2]
+
+
+def text_of(settings: Settings, name: str) -> str:
+    """Return the value of a run-time field as text, which `with_texts` parses."""
+    value = getattr(settings, name)
+    if value is None:
+        return NO_VALUE
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def with_texts(settings: Settings, texts: Mapping[str, str]) -> Settings:
+    """Return the settings with other values of run-time fields, given as text.
+
+    Raises:
+        BadSetting: A value is not allowed; the message names the variable.
+    """
+    unset = {name: None for name, text in texts.items() if name in _OPTIONAL and text.strip() == NO_VALUE}
+    given = {name: text for name, text in texts.items() if name not in unset}
+    options = {name: (variable_of(name), text) for name, text in given.items()}
+    return replace(with_options(settings, options), **unset)  # type: ignore[arg-type]  # optional fields
+
+
 def default_cache_dir() -> Path:
     """Return the cache directory. Root's is outside its home, which the unprivileged sandbox cannot read."""
     if os.geteuid() == 0:
@@ -665,6 +735,27 @@ _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     "lock_timeout_s": ("WARMFRONT_LOCK_TIMEOUT", values.lock_timeout, "a number of seconds from 4 to 3600"),
     "alert_webhook": (
         "WARMFRONT_ALERT_WEBHOOK",
+        values.url("http", "https"),
+        "an http:// or https:// address",
+    ),
+    "alert_slack_webhook": (
+        "WARMFRONT_ALERT_SLACK_WEBHOOK",
+        values.url("http", "https"),
+        "an http:// or https:// address",
+    ),
+    "alert_email_to": ("WARMFRONT_ALERT_EMAIL_TO", values.addresses, "e-mail addresses, separated by commas"),
+    "alert_email_from": ("WARMFRONT_ALERT_EMAIL_FROM", values.addresses, "an e-mail address"),
+    "smtp_url": (
+        "WARMFRONT_SMTP_URL",
+        values.url("smtp", "smtps"),
+        "an address such as smtps://user:password@mail.example",
+    ),
+    "alert_burn_usd_per_h": ("WARMFRONT_ALERT_BURN_RATE", values.dollars, _DOLLARS),
+    "alert_idle_s": ("WARMFRONT_ALERT_IDLE", values.positive, _SECONDS),
+    "alert_queue_wait_s": ("WARMFRONT_ALERT_QUEUE_WAIT", values.positive, _SECONDS),
+    "alert_provider_errors": ("WARMFRONT_ALERT_PROVIDER_ERRORS", values.count, "a whole number from 1"),
+    "otlp_endpoint": (
+        "WARMFRONT_OTLP_ENDPOINT",
         values.url("http", "https"),
         "an http:// or https:// address",
     ),

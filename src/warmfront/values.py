@@ -254,6 +254,13 @@ def image(text: str) -> str:
     return matching(f"{name}({tag}|({tag})?{digest})")(text)
 
 
+def addresses(text: str) -> str:
+    """Check e-mail addresses, separated by commas."""
+    if not all(re.fullmatch(r"[^@\s,<>]+@[^@\s,<>]+", part.strip()) for part in text.split(",")):
+        raise ValueError(text)
+    return text
+
+
 def url(*schemes: str) -> Callable[[str], str]:
     """Return a parser for URLs with one of these schemes."""
 

@@ -95,6 +95,8 @@ class VMInstance:
     preempted: bool = False  #: whether the cloud preempted it
     gpu_count: int = 1  #: how many GPUs were requested
     slots: int = 1  #: attempts that it judges at once; an estimate until its listener has responded
+    draining: bool = False  #: an operator drains it: it takes no more attempts, and ends after those it has
+    pinned_until: float | None = None  #: an operator keeps it until then, whatever the policy decides
     #: `devices` and `gpu_health`, as last reported by its listener; empty before that.
     report: dict[str, Any] = field(default_factory=dict, hash=False)
 
@@ -191,6 +193,8 @@ class VMInstance:
             ended_at=None,
             end_confirmed=None,
             failed=False,
+            draining=False,
+            pinned_until=None,
         )
 
     # Changes without a transition.
@@ -226,6 +230,14 @@ class VMInstance:
     def keep_until(self, deadline_at: float, reason: str, *, escrow_usd: Decimal) -> VMInstance:
         """Set the VM's release deadline, with the reason and the reservation that covers the wait."""
         return self._with(deadline_at=deadline_at, reason=reason, escrow_usd=escrow_usd)
+
+    def drain(self, reason: str) -> VMInstance:
+        """Record that the VM takes no more attempts and ends after those that it has; this ends a pin."""
+        return self._with(draining=True, pinned_until=None, reason=reason)
+
+    def pin(self, until: float | None) -> VMInstance:
+        """Record until when the VM is kept, whatever the policy decides; None ends the pin."""
+        return self._with(pinned_until=until)
 
     def reserve(self, escrow_usd: Decimal) -> VMInstance:
         """Record the most that the VM can cost."""

@@ -57,5 +57,6 @@ async def test_every_route_has_a_line(harness: ApiHarness) -> None:
             .replace(r"\{slug\}", "leaky-relu")
             .replace(r"\{vm_id\}", r"\$VM")
             .replace(r"\{gpu_type\}", "MI300X")
+            .replace(r"\{key_id\}", r"\$KEY_ID")
         )
         assert re.search(rf"127\.0\.0\.1:3000{pattern}['?\s]", LINES), path

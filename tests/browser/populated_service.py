@@ -82,6 +82,7 @@ class PopulatedService:
             "compare-gpu": "/compare/sub_gpu_ada/sub_gpu_edsger",
             "leaderboard": "/leaderboard/leaky-relu",
             "operations": "/operations",
+            "operators": "/operators",
             "red-team": "/red-team",
             "scratch": "/scratch",
             "settings": "/settings",

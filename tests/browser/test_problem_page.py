@@ -73,7 +73,9 @@ def test_a_problem_is_solved_and_the_next_run_is_warm(problem: ProblemPage) -> N
     assert {order.index("Queued"), order.index("✓ Accepted")} <= set(stages)
     expect(problem.stage("Check")).to_contain_text("12 of 12 cases passed")
     expect(page.get_by_role("img", name=re.compile(r"\d+ samples, median .* 95% interval"))).to_be_visible()
-    expect(page.get_by_test_id("quote")).to_contain_text("over 99% chance of a warm VM")
+    expect(page.get_by_test_id("quote")).to_contain_text(
+        "over 99% chance that a VM is still warm if you submit"
+    )
     page.keyboard.press("Control+Enter")
     problem.expect_verdict("CHECKED")
     expect(problem.stage("VM")).to_contain_text("Warm start")

@@ -27,8 +27,10 @@ _STEPS: dict[str, Callable[[VMInstance], VMInstance]] = {
     "finish_task": lambda vm: vm.finish_task(),
     "keep_until": lambda vm: vm.keep_until(5.0, "idle", escrow_usd=Decimal(1)),
     "meter": lambda vm: vm.meter(3.0),
+    "drain": lambda vm: vm.drain("requested by ada"),
+    "pin": lambda vm: vm.pin(9.0),
 }
-_FACTS = {"finish_task", "keep_until", "meter"}
+_FACTS = {"finish_task", "keep_until", "meter", "drain", "pin"}
 
 
 def _vm() -> VMInstance:

@@ -28,11 +28,60 @@ export interface AcceptedEvent {
   fidelity_reason?: string;
 }
 
+/** What an action on a VM would do. */
+export interface ActionEffectResponse {
+  action: AuditAction;
+  /** In one or two sentences, with the amounts. */
+  text: string;
+  saves_usd: number;
+  costs_usd: number;
+}
+
+/** An alert that is not resolved. */
+export interface ActiveAlertResponse {
+  rule: string;
+  /** What it is about, such as a VM; empty for the whole service. */
+  subject: string;
+  text: string;
+  since: string;
+}
+
 /** The submissions of one day (UTC). */
 export interface ActivityDay {
   day: string;
   submissions: number;
   accepted: number;
+}
+
+/** The result of a test message on one channel. */
+export interface AlertDeliveryResponse {
+  channel: string;
+  ok: boolean;
+  /** Why it failed; empty if it was delivered. */
+  detail: string;
+}
+
+/** One rule with its threshold. */
+export interface AlertRuleResponse {
+  rule: string;
+  meaning: string;
+  /** The setting with the threshold. */
+  variable: string;
+  /** `none` if the rule is off. */
+  threshold: string;
+}
+
+/** The results of a test message. */
+export interface AlertTestResponse {
+  items: AlertDeliveryResponse[];
+}
+
+/** The rules, the channels that are configured, and the active alerts. */
+export interface AlertsResponse {
+  rules: AlertRuleResponse[];
+  /** `webhook`, `slack`, `email`; their addresses are not shown. */
+  channels: string[];
+  active: ActiveAlertResponse[];
 }
 
 /** A new key with its secret, which is shown once. */
@@ -116,6 +165,56 @@ export interface AssignmentResultResponse {
   gpu_type: string | null;
   simulated: boolean | null;
   accepted_at: string | null;
+}
+
+export type AuditAction = "vm.release" | "vm.drain" | "vm.pin" | "vm.unpin" | "intake.pause" | "intake.resume" | "limits.change" | "submission.cancel" | "provisioning.reset" | "key.create" | "key.revoke" | "alert.test";
+
+/** The result of checking the hash chain of the audit log. */
+export interface AuditCheckResponse {
+  intact: boolean;
+  /** How many entries fit the chain. */
+  entries: number;
+  /** The hash of the last entry that fits. Note it elsewhere to compare. */
+  head_sha256: string;
+  /** The first entry that does not fit; null if all do. */
+  broken_at: number | null;
+  /** What is wrong with that entry; empty if the chain is intact. */
+  problem: string;
+}
+
+/** An entry of the audit log. */
+export interface AuditEntryResponse {
+  /** From 1, without gaps. */
+  seq: number;
+  time: string;
+  /** The user who acted. */
+  actor: string;
+  /** The id of the API key; `session`, `local` or `command line` without one. */
+  via: string;
+  /** Stable; programs may match on it. */
+  action: string;
+  /** What was acted on, such as the id of a VM. */
+  subject: string;
+  /** The values that changed, before the action. */
+  before: Record<string, unknown>;
+  /** The same values after the action. */
+  after: Record<string, unknown>;
+  outcome: AuditOutcome;
+  /** The reason that the actor gave, or why the action was refused. */
+  detail: string;
+  /** The hash of the entry before; empty for the first. */
+  previous_sha256: string;
+  /** The hash of this entry, which includes the hash of the entry before. */
+  sha256: string;
+}
+
+export type AuditOutcome = "DONE" | "REFUSED";
+
+/** One page of the audit log, newest first. */
+export interface AuditPageResponse {
+  items: AuditEntryResponse[];
+  /** `before` of the next page; null on the last page. */
+  next_before: number | null;
 }
 
 /** One case was timed. */
@@ -315,6 +414,13 @@ export interface CpuNodeCosts {
   gpu_usd: number;
   /** `gpu_usd` minus `cost_usd`. */
   saved_usd: number;
+}
+
+/** The user of a new API key. */
+export interface CreateKeyRequest {
+  user: string;
+  role?: Role;
+  team?: string | null;
 }
 
 /** The credits now and over the last days. */
@@ -551,6 +657,27 @@ export interface InQueueEvent {
   quote: QueueQuote;
 }
 
+export type IntakeMode = "open" | "queue" | "refuse";
+
+/** How to pause the intake. */
+export interface IntakeRequest {
+  /** `queue`: submissions are accepted and wait. `refuse`: new submissions get 503. */
+  mode: "queue" | "refuse";
+  /** Shown to authors. */
+  reason: string;
+}
+
+/** Whether submissions are accepted and run. */
+export interface IntakeResponse {
+  mode: IntakeMode;
+  /** Why the intake is paused; empty if it is open. */
+  reason: string;
+  /** The operator who paused it. */
+  by: string;
+  /** Since when; null if it was never paused. */
+  since: string | null;
+}
+
 /** A new invitation with its link, which is shown once. */
 export interface InvitationCreatedResponse {
   id: string;
@@ -663,6 +790,46 @@ export interface LeaderboardResponse {
   simulated: LeaderboardEntry[];
 }
 
+/** What the change of one limit does. */
+export interface LimitEffectResponse {
+  name: string;
+  text: string;
+  saves_usd: number;
+  costs_usd: number;
+}
+
+/** A limit that can be changed at run time. */
+export interface LimitResponse {
+  name: string;
+  /** The setting's variable. */
+  variable: string;
+  /** The current value. */
+  value: string;
+  /** The value from the environment. */
+  configured: string;
+  /** Whether the value was set at run time. */
+  changed: boolean;
+  /** Which values are allowed. */
+  allowed: string;
+}
+
+/** Limits to change. */
+export interface LimitsRequest {
+  /** New values by name, as text; null restores the configured value. */
+  changes: Record<string, string | null>;
+  /** For the audit log. */
+  reason?: string;
+  /** Return only the effects, and change nothing. */
+  dry_run?: boolean;
+}
+
+/** The limits, and the effects of a requested change. */
+export interface LimitsResponse {
+  items: LimitResponse[];
+  /** Empty unless a change was requested. */
+  effects: LimitEffectResponse[];
+}
+
 /** A loop that remains after unrolling. */
 export interface LoopResponse {
   line: number | null;
@@ -686,6 +853,32 @@ export interface Machine {
   gpu_partition?: string;
   gpu_driver?: string;
   hip_runtime?: string;
+}
+
+/** A new API key with its secret, which is shown once. */
+export interface ManagedKeyCreatedResponse {
+  id: string;
+  user: string;
+  role: Role;
+  team: string | null;
+  created_at: string;
+  revoked_at: string | null;
+  secret: string;
+}
+
+/** Every API key, oldest first. */
+export interface ManagedKeyListResponse {
+  items: ManagedKeyResponse[];
+}
+
+/** An API key of any user, without its secret. */
+export interface ManagedKeyResponse {
+  id: string;
+  user: string;
+  role: Role;
+  team: string | null;
+  created_at: string;
+  revoked_at: string | null;
 }
 
 /** One form of matrix instruction in the hot loop. */
@@ -784,6 +977,10 @@ export interface OperationsChangedEvent {
   deadlines: Record<string, string>;
   /** Why no VM is provisioned, by GPU type, and how often that failed. */
   provisioning: Record<string, string>;
+  /** The mode of the intake. */
+  intake: string;
+  /** VMs that operators drain. */
+  draining: string[];
   alerted: boolean;
   spent_usd: number;
 }
@@ -812,6 +1009,7 @@ export interface OperationsResponse {
   /** VMs of other services at the same provider; visible to operators only. */
   foreign_vms: ForeignVmResponse[];
   queue: QueueResponse;
+  intake: IntakeResponse;
   /** GPU types for which no VM is provisioned now. */
   provisioning: ProvisioningProblemResponse[];
   /** VMs of the requested hours, oldest first; at most 50. */
@@ -844,6 +1042,12 @@ export interface PaceForecastListResponse {
   /** The remaining credits. */
   credits_usd: number;
   items: PaceForecast[];
+}
+
+/** Until when to keep a VM. */
+export interface PinRequest {
+  /** ISO 8601 with a time zone. */
+  until: string;
 }
 
 /** The cost under a keep-warm policy. */
@@ -1359,14 +1563,9 @@ export interface TaskSummary {
   warm_cost_usd: number | null;
 }
 
-/** A team with its members and assignments. */
-export interface TeamResponse {
-  name: string;
-  now: string;
-  members: string[];
-  /** Whether the caller may change assignments and export results. */
-  can_manage: boolean;
-  assignments: AssignmentResponse[];
+/** The teams of all active keys. */
+export interface TeamListResponse {
+  items: warmfront__wire__operator_controls__TeamResponse[];
 }
 
 /** One case passed or failed. */
@@ -1513,6 +1712,12 @@ export interface VisibilityRequest {
   visibility: Visibility;
 }
 
+/** The possible actions on a VM, with what each saves or costs. */
+export interface VmActionsResponse {
+  vm_id: string;
+  items: ActionEffectResponse[];
+}
+
 /** The cost of one VM. */
 export interface VmCost {
   vm_id: string;
@@ -1547,6 +1752,12 @@ export interface VmDetailResponse {
   /** The cloud's own id of the machine, or the address of a host of an SSH fleet. */
   machine_id: string | null;
   tasks_done: number;
+  /** Whether an operator drains it: it finishes its submissions and ends. */
+  draining: boolean;
+  /** Until when an operator keeps it; null if it is not pinned. */
+  pinned_until: string | null;
+  /** What it costs per hour. */
+  rate_usd_per_h: number;
   /** Until now, including the interval that is still open. */
   cost_usd: number;
   /** Its share of the escrow. */
@@ -1630,6 +1841,12 @@ export interface VmResponse {
   /** The cloud's own id of the machine, or the address of a host of an SSH fleet. */
   machine_id: string | null;
   tasks_done: number;
+  /** Whether an operator drains it: it finishes its submissions and ends. */
+  draining: boolean;
+  /** Until when an operator keeps it; null if it is not pinned. */
+  pinned_until: string | null;
+  /** What it costs per hour. */
+  rate_usd_per_h: number;
   /** Until now, including the interval that is still open. */
   cost_usd: number;
   /** Its share of the escrow. */
@@ -1685,7 +1902,14 @@ export interface WaitingEvent {
 /** This month's arrivals under other policies. */
 export interface WhatIfResponse {
   since: string;
+  /** Submissions that got a VM: the arrivals that are replayed. */
   tasks: number;
+  /** How many of them were judged; others were cancelled, failed or still run. */
+  completed: number;
+  /** The value of an hour of waiting. */
+  wait_value_usd_per_h: number;
+  /** Why the adaptive policy costs more than another one; empty if it does not. */
+  adaptive: string;
   /** The actual cost, from the ledger. */
   spent_usd: number;
   /** Costs are simulated; no money was spent. */
@@ -1841,4 +2065,25 @@ export interface XrayShareRequest {
   /** Add each kernel's assembly, by source line. */
   isa?: boolean;
   visibility?: Visibility;
+}
+
+/** A team with its members and its spending today (UTC). */
+export interface warmfront__wire__operator_controls__TeamResponse {
+  team: string;
+  members: string[];
+  spent_usd: number;
+  /** The expected cost of unfinished submissions. */
+  expected_usd: number;
+  /** Null if there is no daily budget per team. */
+  limit_usd: number | null;
+}
+
+/** A team with its members and assignments. */
+export interface warmfront__wire__teams__TeamResponse {
+  name: string;
+  now: string;
+  members: string[];
+  /** Whether the caller may change assignments and export results. */
+  can_manage: boolean;
+  assignments: AssignmentResponse[];
 }

@@ -27,3 +27,8 @@ test("the times count down", () => {
     "No MI300X is available on amddevcloud; retrying now; you are next; if it succeeds, starts in about 5 min",
   );
 });
+
+test("a paused queue has no time of a next try", () => {
+  const paused = { ...EVENT, kind: "INTAKE_PAUSED", reason: "An operator has paused the queue: New image.", retry_in_s: 0, eta_s: null, ahead: 0 };
+  expect(waitingText(paused, 60)).toBe("An operator has paused the queue: New image; you are next");
+});

@@ -2,11 +2,15 @@
 import { roughly } from "./format";
 import type { WaitingEvent } from "./generated";
 
+/** The kind of an event whose submission waits because an operator has paused the queue. */
+const PAUSED = "INTAKE_PAUSED";
+
 /** Describe the event as of `sinceS` seconds after it. */
 export function waitingText(event: WaitingEvent, sinceS = 0): string {
+  const ahead = event.ahead > 0 ? `${event.ahead} ahead of you` : "you are next";
+  if (event.kind === PAUSED) return `${event.reason.replace(/\.$/, "")}; ${ahead}`;
   const retryS = event.retry_in_s - Math.max(0, sinceS);
   const retry = retryS > 0 ? `retrying in ${roughly(retryS)}` : "retrying now";
-  const ahead = event.ahead > 0 ? `${event.ahead} ahead of you` : "you are next";
   const eta = event.eta_s === null ? "" : `; if it succeeds, starts in about ${roughly(Math.max(0, event.eta_s - sinceS))}`;
   return `${event.reason.replace(/\.$/, "")}; ${retry}; ${ahead}${eta}`;
 }

@@ -17,6 +17,7 @@ from starlette.datastructures import Headers
 
 from warmfront.api.browser_origin import BrowserOrigin, reject_cross_site, reject_dns_rebinding
 from warmfront.api.error_responses import error_response, quote_value
+from warmfront.audit_chain import Actor
 from warmfront.errors import NotAuthenticated, RoleRequired, UserChanged, WarmfrontError
 from warmfront.roles import Role
 from warmfront.usage_limits import DailyCaps
@@ -77,6 +78,12 @@ class Caller:
         """
         if not self.role.includes(needed):
             raise RoleRequired(needed, self.role, action, hint=hint)
+
+    @property
+    def actor(self) -> Actor:
+        """The caller as the audit log names them."""
+        via = "local" if self.session_id is None else "session"
+        return Actor(name=self.user, via=self.key_id or via)
 
     def may_see(self, owner: str | None) -> bool:
         """Return whether the caller may see the data of `owner`."""

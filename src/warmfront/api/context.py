@@ -13,15 +13,20 @@ from warmfront.verdicts import Endpoint
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+    from warmfront.audit_chain import Actor
     from warmfront.clock import Clock
     from warmfront.hip.xray import XrayReport
     from warmfront.money.escrow import BudgetStatus
     from warmfront.orchestrator.event_log import ChangeNotifier
+    from warmfront.orchestrator.intake import Intake
     from warmfront.orchestrator.quotes import Quote
+    from warmfront.orchestrator.runtime_limits import RuntimeLimits
+    from warmfront.orchestrator.vm_controls import VMControls
     from warmfront.problems.spec import Dtype, Problem
     from warmfront.providers.base import Provider
     from warmfront.provisioning import ProvisioningProblem
     from warmfront.receipts.keyring import Keyring
+    from warmfront.service.alert_monitor import AlertMonitor
     from warmfront.service.billing_reconciliation import BillingReconciler
     from warmfront.settings import Settings
     from warmfront.sign_in.provider import IdentityProvider
@@ -43,8 +48,20 @@ class Orchestrator(Protocol):
     ) -> Submission:
         """Store the submission with its first event, within the quotas and caps of its owner."""
 
-    async def cancel(self, submission_id: str) -> Submission:
-        """End the submission and wait until its sandbox is destroyed.
+    @property
+    def vm_controls(self) -> VMControls:
+        """The operators' actions on VMs."""
+
+    @property
+    def intake(self) -> Intake:
+        """The intake of submissions, which operators can pause."""
+
+    @property
+    def limits(self) -> RuntimeLimits:
+        """The limits that operators change at run time."""
+
+    async def cancel(self, submission_id: str, *, by: Actor | None = None) -> Submission:
+        """End the submission and wait until its sandbox is destroyed; `by` is for the audit log.
 
         Raises `Conflict` if the submission already has a verdict.
         """
@@ -114,9 +131,15 @@ class ServiceContext:
     new_id: Callable[[str], str]  #: returns an unguessable id with this prefix
     xray: XrayFunction  #: for `POST /api/amd/xray`
     billing_reconciler: BillingReconciler | None = None
+    alerts: AlertMonitor | None = None  #: None for a service that watches no alert rules
     identity_provider: IdentityProvider | None = None  #: None for a service without sign-in
     signing_keys: Keyring | None = None  #: None for a service without receipts
     #: Raises `InfrastructureError` if the data directory cannot be written, or is almost full.
     check_storage: Callable[[], Awaitable[object]] = _assume_storage
     #: A service on standby can be read from; what changes something raises `OnStandby`.
     state: Literal["active", "standby"] = "active"
+
+    @property
+    def current_settings(self) -> Settings:
+        """The settings, with the limits that operators have changed at run time."""
+        return self.orchestrator.limits.current

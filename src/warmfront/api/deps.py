@@ -66,5 +66,10 @@ def require_role(needed: Role, action: str) -> Callable[[Caller], Awaitable[Call
     return authorized
 
 
+require_operator = require_role(Role.OPERATOR, "This action")
+
+#: The authenticated user, who must be an operator.
+OperatorDep = Annotated[Caller, Depends(require_operator)]
+
 #: The open event streams.
 StreamsDep = Annotated[OpenStreams, Depends(_streams)]

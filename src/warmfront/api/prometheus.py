@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
+from warmfront.service.alert_rules import RULES, burn_usd_per_h
+from warmfront.store.records import IntakeMode
 from warmfront.vm import VMState
 
 if TYPE_CHECKING:
@@ -15,16 +17,19 @@ if TYPE_CHECKING:
 
     from prometheus_client.metrics_core import Metric
 
-    from warmfront.api.context import Orchestrator
+    from warmfront.api.context import Orchestrator, ServiceContext
     from warmfront.store.records import Totals
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
+#: How many waiting submissions are looked at.
+_WAITING = 1000
 
 
-def exposition(orchestrator: Orchestrator, totals: Totals, *, simulated: bool) -> bytes:
+def exposition(service: ServiceContext, totals: Totals) -> bytes:
     """Return the metrics as text, for one scrape."""
     registry = CollectorRegistry()
-    registry.register(_Collector(orchestrator, totals, simulated=simulated))
+    registry.register(_Collector(service.orchestrator, totals, simulated=service.provider.simulated))
+    registry.register(_OperatorCollector(service))
     return generate_latest(registry)
 
 
@@ -45,6 +50,49 @@ class _StandbyCollector:
     def collect(self) -> Iterator[Metric]:
         """Yield the metric with its help text."""
         yield _active(0)
+
+
+class _OperatorCollector:
+    """A collector of the metrics that dashboards and alerts of operators need."""
+
+    def __init__(self, service: ServiceContext) -> None:
+        self._service = service
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield every metric with its help text."""
+        orchestrator, now = self._service.orchestrator, self._service.clock.now()
+        vms, waiting = orchestrator.pool(), orchestrator.waiting(_WAITING)
+        since = min((submission.created_at for submission in waiting), default=now)
+        late_s = max((now - vm.deadline_at for vm in vms if vm.state.is_free and vm.deadline_at), default=0.0)
+        gauges = {
+            "warmfront_burn_usd_per_hour": (
+                "What the billed VMs cost per hour, in dollars.",
+                float(burn_usd_per_h(self._service.provider, vms)),
+            ),
+            "warmfront_oldest_wait_seconds": (
+                "How long the submission at the front of all queues has waited.",
+                max(0.0, now - since),
+            ),
+            "warmfront_idle_overdue_seconds": (
+                "How long ago the keep-warm policy's deadline of an idle VM has passed.",
+                max(0.0, late_s),
+            ),
+            "warmfront_intake_paused": (
+                "1 while an operator has paused the intake.",
+                float(orchestrator.intake.state.mode is not IntakeMode.OPEN),
+            ),
+            "warmfront_max_vms": (
+                "The limit on the number of VMs.",
+                float(self._service.current_settings.max_vms),
+            ),
+        }
+        for name, (help_text, value) in gauges.items():
+            yield GaugeMetricFamily(name, help_text, value=value)
+        active = GaugeMetricFamily("warmfront_alerts", "Active alerts, by rule.", labels=["rule"])
+        rules = Counter(alert.rule for alert in (self._service.alerts.active if self._service.alerts else ()))
+        for rule in RULES:
+            active.add_metric([rule], rules[rule])
+        yield active
 
 
 class _Collector:
@@ -98,8 +146,8 @@ class _Collector:
         starts = CounterMetricFamily(
             "warmfront_attempts", "Attempts, by how they got a VM.", labels=["vm_state"]
         )
-        starts.add_metric(["COLD_START"], totals.cold_starts)
-        starts.add_metric(["WARM_REUSE"], totals.warm_reuses)
+        starts.add_metric(["COLD_START"], totals.cold_attempts)
+        starts.add_metric(["WARM_REUSE"], totals.warm_attempts)
         yield starts
         verdicts = CounterMetricFamily("warmfront_verdicts", "Submissions, by verdict.", labels=["verdict"])
         for verdict, number in totals.by_verdict.items():

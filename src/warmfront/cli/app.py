@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from warmfront import __version__
-from warmfront.cli import cost_commands
+from warmfront.cli import cost_commands, operator_commands
 from warmfront.cli.fleet_commands import fleet_app
 from warmfront.cli.image_commands import image_app
 
@@ -33,6 +33,9 @@ signing_key_app = typer.Typer(
 app.add_typer(signing_key_app, name="signing-key")
 app.add_typer(fleet_app, name="fleet")
 app.add_typer(image_app, name="image")
+app.add_typer(operator_commands.vm_app, name="vm")
+app.add_typer(operator_commands.intake_app, name="intake")
+app.add_typer(operator_commands.limits_app, name="limits")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 ReceiptOption = Annotated[
@@ -423,6 +426,8 @@ def metrics(*, as_json: JsonOption = False) -> None:
 
 app.command()(cost_commands.cost)
 app.command()(cost_commands.simulate)
+app.command()(operator_commands.audit)
+app.command()(operator_commands.alerts)
 
 
 @keys_app.command("create")

@@ -7,6 +7,7 @@ A secret is printed once and is not stored.
 from __future__ import annotations
 
 import asyncio
+import getpass
 import re
 import sys
 import time
@@ -15,6 +16,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from warmfront import settings
+from warmfront.audit_chain import Actor
 from warmfront.cli.error_report import report
 from warmfront.cli.formatting import print_columns, print_json
 from warmfront.errors import BadRequest, NotFound, UsageError, WarmfrontError
@@ -34,7 +36,7 @@ def create(user: str, role: str, *, team: str | None = None, as_json: bool) -> i
     async def work(store: Store) -> int:
         team_name = None if team is None else _valid_name("--team", team)
         key, secret = await store.create_key(
-            _valid_name("--user", user), _valid_role(role), time.time(), team=team_name
+            _valid_name("--user", user), _valid_role(role), time.time(), team=team_name, by=_actor()
         )
         if as_json:
             print_json({**_fields(key), "secret": secret})
@@ -69,7 +71,7 @@ def revoke(prefix: str, *, as_json: bool) -> int:
 
     async def work(store: Store) -> int:
         key = _select(await store.list_keys(), prefix)
-        await store.revoke_key(key.id, time.time())
+        await store.revoke_key(key.id, time.time(), by=_actor())
         if as_json:
             print_json({"id": key.id, "revoked": True})
         else:
@@ -83,6 +85,15 @@ def revoke(prefix: str, *, as_json: bool) -> int:
         return 0
 
     return _with_store(work, as_json=as_json)
+
+
+def _actor() -> Actor:
+    """Return the user of this machine, for the audit log."""
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError):  # a user without a name, as in a container
+        name = "unknown"
+    return Actor(name=name, via="command line")
 
 
 def _with_store(work: Callable[[Store], Awaitable[int]], *, as_json: bool) -> int:

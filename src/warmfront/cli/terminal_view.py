@@ -330,9 +330,11 @@ def format_provisioning(event: Mapping[str, Any], since_s: float, width: int = 2
 
 def format_waiting(event: Mapping[str, Any], since_s: float = 0.0) -> str:
     """Format why a submission waits for a VM, `since_s` seconds after the event."""
+    ahead = f"{event['ahead']} ahead of you" if event["ahead"] else "you are next"
+    if event["kind"] == "INTAKE_PAUSED":
+        return f"{event['reason'].rstrip('.')}; {ahead}"
     retry_in_s = event["retry_in_s"] - since_s
     retry = f"retrying in {retry_in_s:.0f} s" if retry_in_s > 0 else "retrying now"
-    ahead = f"{event['ahead']} ahead of you" if event["ahead"] else "you are next"
     eta_s = event.get("eta_s")
     start = "" if eta_s is None else f"; if it succeeds, starts in about {max(0.0, eta_s - since_s):.0f} s"
     return f"{event['reason'].rstrip('.')}; {retry}; {ahead}{start}"

@@ -14,11 +14,15 @@ from warmfront.client.result import ReceivedEvent as Event
 from warmfront.client.result import Result
 from warmfront.client.retry import Retry
 from warmfront.client.sync import Client
+from warmfront.wire.audit import AuditEntryResponse as AuditLogEntry
+from warmfront.wire.audit import AuditPageResponse as AuditLogPage
 from warmfront.wire.costs import CostsResponse as Costs
 from warmfront.wire.costs import MetricsResponse as Metrics
 from warmfront.wire.forecasts import PaceForecastListResponse as Forecasts
 from warmfront.wire.forecasts import WhatIfResponse as WhatIf
 from warmfront.wire.operations import ProvisioningProblemResponse as ProvisioningProblem
+from warmfront.wire.operator_controls import IntakeResponse as IntakeState
+from warmfront.wire.operator_controls import LimitsResponse as Limits
 from warmfront.wire.signing_keys import SigningKeyResponse as SigningKey
 from warmfront.wire.submissions import SubmissionPageResponse as Page
 from warmfront.wire.submissions import SubmissionResponse as Submission
@@ -29,10 +33,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AsyncClient",
+    "AuditLogEntry",
+    "AuditLogPage",
     "Client",
     "Costs",
     "Event",
     "Forecasts",
+    "IntakeState",
+    "Limits",
     "Metrics",
     "Page",
     "ProvisioningProblem",

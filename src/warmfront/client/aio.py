@@ -19,19 +19,27 @@ from warmfront.client.result import ReceivedEvent, Result
 from warmfront.client.retry import Retry
 from warmfront.client.server_errors import error_from_response, parse_response, unreachable
 from warmfront.client.sse import messages
-from warmfront.errors import BadSetting, Conflict, ServerUnreachable, WarmfrontError
+from warmfront.errors import BadSetting, Conflict, IntakePaused, ServerUnreachable, WarmfrontError
 from warmfront.submission import SubmissionState
 from warmfront.verdicts import SUCCESS, Verdict
+from warmfront.wire.alerts import AlertsResponse, AlertTestResponse
+from warmfront.wire.audit import AuditPageResponse
 from warmfront.wire.costs import CostsResponse, MetricsResponse
 from warmfront.wire.forecasts import PaceForecastListResponse, WhatIfResponse
 from warmfront.wire.operations import ProvisioningProblemResponse, ProvisioningResponse
+from warmfront.wire.operator_controls import (
+    ActionEffectResponse,
+    IntakeResponse,
+    LimitsResponse,
+    VmActionsResponse,
+)
 from warmfront.wire.signing_keys import SigningKeyListResponse, SigningKeyResponse
 from warmfront.wire.submissions import SubmissionPageResponse, SubmissionResponse
 from warmfront.wire.version import SCHEMA_VERSION, VERSION_HEADER
 from warmfront.wire.vms import VmListResponse, VmResponse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Mapping
 
 DEFAULT_URL = "http://127.0.0.1:3000"
 
@@ -358,6 +366,175 @@ class AsyncClient:
         path = f"/provisioning/{quote(gpu_type, safe='')}/reset"
         return parse_response(ProvisioningResponse, await self._request("POST", path)).problems
 
+    async def vm_actions(self, vm_id: str, *, pin_until: str | None = None) -> list[ActionEffectResponse]:
+        """Return what each action on a VM would save or cost. Requires an operator's key.
+
+        Args:
+            vm_id: The id of the VM.
+            pin_until: The end of a pin, in ISO 8601 with a time zone.
+
+        Raises:
+            NotFound: There is no such VM.
+            Conflict: The VM has ended or is shutting down.
+
+        Example:
+            >>> for effect in await client.vm_actions(vm_id):
+            ...     print(effect.action, effect.text)
+        """
+        params = {} if pin_until is None else {"pin_until": pin_until}
+        body = await self._request("GET", _vm_path(vm_id, "actions"), params=params)
+        return parse_response(VmActionsResponse, body).items
+
+    async def act_on_vm(self, vm_id: str, action: str) -> VmResponse:
+        """Release, drain or unpin a VM. Requires an operator's key.
+
+        Args:
+            vm_id: The id of the VM.
+            action: "release", "drain" or "unpin".
+
+        Raises:
+            NotFound: There is no such VM.
+            Conflict: The VM has ended, or the action is not possible.
+
+        Example:
+            >>> vm = await client.act_on_vm(vm_id, "drain")
+            >>> print(vm.draining)
+            True
+        """
+        return parse_response(VmResponse, await self._request("POST", _vm_path(vm_id, action)))
+
+    async def pin_vm(self, vm_id: str, until: str) -> VmResponse:
+        """Keep a VM until a time, whatever the policy decides. Requires an operator's key.
+
+        Args:
+            vm_id: The id of the VM.
+            until: The end of the pin, in ISO 8601 with a time zone.
+
+        Raises:
+            NotFound: There is no such VM.
+            Conflict: The VM has ended or is draining.
+            BudgetExceeded: The credits do not cover the VM until then.
+
+        Example:
+            >>> await client.pin_vm(vm_id, "2026-01-31T18:00:00Z")
+        """
+        body = await self._request("POST", _vm_path(vm_id, "pin"), json={"until": until})
+        return parse_response(VmResponse, body)
+
+    async def intake(self) -> IntakeResponse:
+        """Return whether submissions are accepted and run.
+
+        Example:
+            >>> print((await client.intake()).mode)
+        """
+        return parse_response(IntakeResponse, await self._request("GET", "/intake"))
+
+    async def pause_intake(self, mode: str, reason: str) -> IntakeResponse:
+        """Pause the intake. Requires an operator's key.
+
+        Args:
+            mode: "queue" to let submissions wait, "refuse" to reject new ones.
+            reason: Shown to authors.
+
+        Raises:
+            BadRequest: `mode` or `reason` is invalid.
+
+        Example:
+            >>> await client.pause_intake("refuse", "The image is being replaced.")
+        """
+        body = await self._request("POST", "/intake/pause", json={"mode": mode, "reason": reason})
+        return parse_response(IntakeResponse, body)
+
+    async def resume_intake(self) -> IntakeResponse:
+        """Resume the intake. Requires an operator's key.
+
+        Raises:
+            Conflict: The intake is not paused.
+
+        Example:
+            >>> await client.resume_intake()
+        """
+        return parse_response(IntakeResponse, await self._request("POST", "/intake/resume"))
+
+    async def limits(self) -> LimitsResponse:
+        """Return the limits that can be changed at run time. Requires an operator's key.
+
+        Example:
+            >>> for limit in (await client.limits()).items:
+            ...     print(limit.name, limit.value)
+        """
+        return parse_response(LimitsResponse, await self._request("GET", "/limits"))
+
+    async def change_limits(
+        self, changes: Mapping[str, str | None], *, reason: str = "", dry_run: bool = False
+    ) -> LimitsResponse:
+        """Change limits at run time. Requires an operator's key.
+
+        Args:
+            changes: New values by name, as text; None restores the configured value.
+            reason: For the audit log.
+            dry_run: Return only the effects, and change nothing.
+
+        Raises:
+            BadRequest: A name or value is invalid.
+            Conflict: The credits would not cover what is spent and reserved.
+
+        Example:
+            >>> await client.change_limits({"idle_timeout_s": "300"})
+        """
+        request = {"changes": dict(changes), "reason": reason, "dry_run": dry_run}
+        return parse_response(LimitsResponse, await self._request("POST", "/limits", json=request))
+
+    async def alerts(self) -> AlertsResponse:
+        """Return the alert rules, the channels and the active alerts. Requires an operator's key.
+
+        Example:
+            >>> for alert in (await client.alerts()).active:
+            ...     print(alert.text)
+        """
+        return parse_response(AlertsResponse, await self._request("GET", "/alerts"))
+
+    async def test_alerts(self) -> AlertTestResponse:
+        """Send a test message to every channel. Requires an operator's key.
+
+        Raises:
+            Conflict: No channel is configured.
+
+        Example:
+            >>> for item in (await client.test_alerts()).items:
+            ...     print(item.channel, item.ok)
+        """
+        return parse_response(AlertTestResponse, await self._request("POST", "/alerts/test"))
+
+    async def audit(
+        self,
+        *,
+        limit: int = 50,
+        before: int | None = None,
+        actor: str | None = None,
+        action: str | None = None,
+        subject: str | None = None,
+    ) -> AuditPageResponse:
+        """Return one page of the audit log, newest first. Requires an operator's key.
+
+        Args:
+            limit: The size of the page, at most 500.
+            before: The `next_before` of the previous page.
+            actor: Only actions of this user.
+            action: Only this action, such as "vm.drain".
+            subject: Only actions on this subject, such as the id of a VM.
+
+        Raises:
+            BadRequest: A filter is invalid.
+
+        Example:
+            >>> for entry in (await client.audit(action="vm.drain")).items:
+            ...     print(entry.time, entry.actor, entry.subject)
+        """
+        filters = {"limit": limit, "before": before, "actor": actor, "action": action, "subject": subject}
+        params = {name: value for name, value in filters.items() if value is not None}
+        return parse_response(AuditPageResponse, await self._request("GET", "/audit", params=params))
+
     async def costs(self) -> CostsResponse:
         """Return the credits, and the costs by VM, by activity and by day.
 
@@ -444,7 +621,7 @@ class AsyncClient:
                 if response.is_success:
                     return response
                 reason = error_from_response(response)
-                if response.status_code not in _TRANSIENT_STATUSES:
+                if response.status_code not in _TRANSIENT_STATUSES or isinstance(reason, IntakePaused):
                     raise reason
             self._leave(url)
             delay_s = next(delays_s, None)
@@ -472,6 +649,10 @@ def _address(url: str, path: str) -> str:
 
 def _path(submission_id: str, rest: str = "") -> str:
     return f"/submissions/{quote(submission_id, safe='')}{rest}"
+
+
+def _vm_path(vm_id: str, action: str) -> str:
+    return f"/vms/{quote(vm_id, safe='')}/{quote(action, safe='')}"
 
 
 def _validate_urls(text: str) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ _HOUR_S = 3600.0
 #: The lowest rate assumed, so that a free VM is not kept indefinitely.
 _MIN_RATE_USD_PER_H = 0.01
 #: The model is not fitted to fewer arrivals than this, or to a shorter period.
-_MIN_ARRIVALS, _MIN_PERIOD_S = 12, 24 * _HOUR_S
+MIN_ARRIVALS, MIN_PERIOD_S = 12, 24 * _HOUR_S
 #: The model is fitted this often, to at most this many arrivals; with fewer than `_FIT_ALWAYS` arrivals it is
 #: fitted after every arrival.
 _FIT_INTERVAL_S, _MAX_FITTED, _FIT_ALWAYS = 12 * _HOUR_S, 5000, 300
@@ -156,7 +156,7 @@ class AdaptivePolicy:
         if count < _FIT_ALWAYS:
             count = bisect_right(self._arrivals, now)
             due = self._arrivals[count - 1] if count else 0.0
-        if count < _MIN_ARRIVALS or due - self._arrivals[0] < _MIN_PERIOD_S:
+        if count < MIN_ARRIVALS or due - self._arrivals[0] < MIN_PERIOD_S:
             return None
         key = (due, self._forgotten + count)
         if self._fitted[0] != key:

@@ -105,6 +105,10 @@ class AttemptRunner:
         self._new_id = new_id
         self._sign_receipt = sign_receipt
 
+    def apply_settings(self, settings: Settings) -> None:
+        """Use other settings from now on."""
+        self._settings = settings
+
     def assign(self, active: ActiveSubmission, pooled: PooledVM) -> None:
         """Assign a submission to a VM in memory, so that later decisions take its slot into account."""
         active.attempt = AttemptRecord(

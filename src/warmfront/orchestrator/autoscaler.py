@@ -77,10 +77,22 @@ class Autoscaler:
         """Restore the circuit breakers, by GPU type, that were stored before a restart."""
         self._states = {state.gpu: state for state in self._breakers.restore(records)}
 
-    def scale(self, now: float) -> None:
-        """Provision VMs for queued submissions, and in advance if the policy predicts arrivals."""
+    def apply_settings(self, settings: Settings) -> None:
+        """Use other settings from now on."""
+        self._settings = settings
+
+    def scale(self, now: float, *, may_provision: bool = True) -> None:
+        """Provision VMs for queued submissions, and in advance if the policy predicts arrivals.
+
+        Without `may_provision`, because the intake is paused, only stop boots that nothing waits for.
+        """
         for failure in self._pool.take_boot_failures():
             self._record_failure(failure, now)
+        if may_provision:
+            self._provision_as_needed(now)
+        self._stop_unwanted_boots(now)
+
+    def _provision_as_needed(self, now: float) -> None:
         for gpu in self._submissions.queued_gpus():
             self._scale_up(gpu, now)
         for gpu in self._states:
@@ -90,7 +102,6 @@ class Autoscaler:
                 state.end_shortage()
         for gpu in self._prewarm_candidates():
             self._prewarm(gpu, now)
-        self._stop_unwanted_boots(now)
 
     def next_at(self, now: float) -> float | None:
         """Return when to decide again even if nothing happens."""
@@ -269,7 +280,7 @@ class Autoscaler:
         return sum(
             pooled.vm.slots - len(pooled.failed_slots)
             for pooled in self._pool.with_gpu(gpu)
-            if not pooled.releasing
+            if not pooled.is_leaving
         )
 
     def _boots_of_work(self, gpu: str, queued: int) -> float:
@@ -277,7 +288,7 @@ class Autoscaler:
 
         With this many slots, it would begin when a VM that is requested now is ready.
         """
-        serving = (pooled for pooled in self._pool.with_gpu(gpu) if not pooled.releasing)
+        serving = (pooled for pooled in self._pool.with_gpu(gpu) if not pooled.is_leaving)
         before = queued - 1 + sum(len(pooled.running) for pooled in serving)
         estimates = self._pool.estimates(gpu)
         return before * estimates.task.seconds / max(estimates.boot.seconds, 1e-9)
@@ -309,9 +320,10 @@ class Autoscaler:
         """
         if len(self._provider.gpu_counts(gpu)) == 1:
             return
-        serving = [pooled for pooled in self._pool.with_gpu(gpu) if not pooled.releasing]
+        serving = [pooled for pooled in self._pool.with_gpu(gpu) if not pooled.is_leaving]
         drained = next((pooled for pooled in serving if pooled.draining), None)
-        smallest = drained or min(serving, key=_cost_of_draining, default=None)
+        unpinned = (pooled for pooled in serving if not self._is_pinned(pooled, now))
+        smallest = drained or min(unpinned, key=_cost_of_draining, default=None)
         if smallest is None or not self._would_fill_larger(smallest, now):
             if drained is not None:
                 drained.draining = False
@@ -322,6 +334,10 @@ class Autoscaler:
             smallest.draining = True
         if not smallest.running:
             self._pool.release(smallest, "making room for a VM with more slots")
+
+    @staticmethod
+    def _is_pinned(pooled: PooledVM, now: float) -> bool:
+        return pooled.vm.pinned_until is not None and now < pooled.vm.pinned_until
 
     def _would_fill_larger(self, small: PooledVM, now: float) -> bool:
         """Return whether the queue would use every slot of a larger VM that replaces a small one."""
@@ -355,7 +371,7 @@ class Autoscaler:
 
     def _is_spare(self, pooled: PooledVM, gpu: str) -> bool:
         """Return whether an idle VM can be released for one with this GPU type."""
-        if not pooled.is_free:
+        if not pooled.is_free or self._is_pinned(pooled, self._clock.now()):
             return False
         if pooled.vm.gpu == gpu:
             return pooled.vm.spot and self._needs_on_demand(gpu)
@@ -410,11 +426,11 @@ class Autoscaler:
         smallest = min(self._provider.gpu_counts(gpu))
         if self._budget.spot_billing(gpu, smallest) is None or not self._submissions.needs_on_demand(gpu):
             return False
-        return all(pooled.vm.spot or pooled.releasing for pooled in self._pool.with_gpu(gpu))
+        return all(pooled.vm.spot or pooled.is_leaving for pooled in self._pool.with_gpu(gpu))
 
     def _next_without_vm(self, gpu: str) -> str | None:
         """Return the first queued submission for which no VM is being provisioned."""
-        served = {pooled.vm.provisioned_for for pooled in self._pool.with_gpu(gpu) if not pooled.releasing}
+        served = {pooled.vm.provisioned_for for pooled in self._pool.with_gpu(gpu) if not pooled.is_leaving}
         return next((item for item in self._submissions.queue(gpu).heads() if item not in served), None)
 
     # Prewarming.
@@ -447,8 +463,8 @@ class Autoscaler:
         """Release VMs that are booting for submissions that no longer wait, if that is cheaper."""
         boots: Counter[str] = Counter()
         for pooled in list(self._pool.booting()):
-            if pooled.vm.provisioned_for is None:
-                continue  # it is prewarmed
+            if pooled.vm.provisioned_for is None or self._is_pinned(pooled, now):
+                continue  # it is prewarmed, or an operator keeps it
             gpu = pooled.vm.gpu
             if not pooled.vm.spot and self._submissions.needs_on_demand(gpu):
                 continue  # spot VMs do not replace it

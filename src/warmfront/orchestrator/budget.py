@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from warmfront.errors import Conflict
 from warmfront.money.billing import NANO, accrued_usd
 from warmfront.money.escrow import BudgetStatus, Escrow
 from warmfront.providers.base import spot_billing
@@ -56,6 +57,39 @@ class Budget:
         self._spot_billing: dict[tuple[str, int], Billing | None] = {}
         self.escrow = Escrow(credits_usd=settings.credits_usd)
         self.alert_sent = False
+
+    def apply_settings(self, settings: Settings) -> None:
+        """Use other settings from now on."""
+        self._settings = settings
+        self.escrow.credits_usd = settings.credits_usd
+
+    def reserve_for(self, settings: Settings, vms: Iterable[VMInstance]) -> None:
+        """Reserve what live VMs can cost with other settings, and use the settings from now on.
+
+        Raises:
+            Conflict: the credits would not cover what is spent and reserved; nothing changes.
+        """
+        before, self._settings = self._settings, settings
+        worst_usd = {
+            vm.id: max(
+                self.escrow.reserved_usd(vm.id),
+                self.worst_case_usd(vm.gpu, vm.gpu_count, age_s=self.age_s(vm), boots=vm.ready_at is None),
+            )
+            for vm in vms
+        }
+        if settings.idle_timeout_s <= before.idle_timeout_s:
+            worst_usd = {vm_id: self.escrow.reserved_usd(vm_id) for vm_id in worst_usd}
+        committed_usd = self.escrow.settled_usd + sum(worst_usd.values(), Decimal(0))
+        if committed_usd > settings.credits_usd:
+            self._settings = before
+            raise Conflict(
+                f"${settings.credits_usd:.2f} of credits do not cover the ${committed_usd:.2f} that are "
+                "spent or that live VMs can still cost.",
+                hint="Choose more credits, release VMs first, or lower the idle timeout.",
+            )
+        for vm_id, amount_usd in worst_usd.items():
+            self.escrow.restore(vm_id, amount_usd)
+        self.escrow.credits_usd = settings.credits_usd
 
     # What VMs cost.
 
@@ -122,7 +156,22 @@ class Budget:
     def one_more_task_usd(self, vm: VMInstance) -> Decimal:
         """Return the most that a VM can cost if it takes one more task now, after those that it runs."""
         ahead_s = self._ahead_s(1, self._settings.idle_timeout_of(vm.gpu))
-        return self.billing(vm.gpu, vm.gpu_count).cost_usd(self.age_s(vm) + ahead_s)
+        worst_usd = self.billing(vm.gpu, vm.gpu_count).cost_usd(self.age_s(vm) + ahead_s)
+        return worst_usd if vm.pinned_until is None else max(worst_usd, self.pinned_usd(vm))
+
+    def pinned_usd(self, vm: VMInstance) -> Decimal:
+        """Return the most that a VM costs until its pin ends; 0 if it is not pinned."""
+        if vm.pinned_until is None:
+            return Decimal(0)
+        pinned_s = max(0.0, vm.pinned_until - self._clock.now())
+        return self.worst_case_usd(
+            vm.gpu,
+            vm.gpu_count,
+            age_s=self.age_s(vm),
+            boots=vm.started_at is None,
+            tasks=0,
+            keep_s=pinned_s,
+        )
 
     def work_usd(self, vm: VMInstance, work_s: float, *, begins_in_s: float = 0.0) -> Decimal:
         """Return what `work_s` in one slot of a VM is charged."""
@@ -155,6 +204,21 @@ class Budget:
         """Reserve one more task on a VM and return the VM, or raise `BudgetExceeded`."""
         self.escrow.reserve(vm.id, self.one_more_task_usd(vm))
         return vm.reserve(self.escrow.reserved_usd(vm.id))
+
+    def reserve_pin(self, vm: VMInstance) -> VMInstance:
+        """Reserve a VM until its pin ends, or free what an earlier pin reserved; return the VM.
+
+        Raises:
+            BudgetExceeded: the credits do not cover it; nothing changes.
+        """
+        unpinned_usd = self.worst_case_usd(
+            vm.gpu, vm.gpu_count, age_s=self.age_s(vm), boots=vm.ready_at is None
+        )
+        pinned_usd = self.pinned_usd(vm)
+        self.escrow.reserve(vm.id, pinned_usd)
+        reserved_usd = min(self.escrow.reserved_usd(vm.id), max(unpinned_usd, pinned_usd))
+        self.escrow.restore(vm.id, reserved_usd)
+        return vm.reserve(reserved_usd)
 
     def shortage(self, vm: VMInstance | None, gpu: str) -> BudgetExceeded | None:
         """Return why the credits do not cover one more task on a VM, or on a new VM; None if they do."""

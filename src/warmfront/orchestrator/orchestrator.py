@@ -15,6 +15,7 @@ import logging
 from decimal import Decimal
 from typing import TYPE_CHECKING, TypeVar
 
+from warmfront.audit_chain import AuditAction
 from warmfront.errors import BudgetExceeded, Conflict, SubmissionNotFound, WarmfrontError
 from warmfront.events import InQueue
 from warmfront.orchestrator.adaptive import policy_memory
@@ -24,11 +25,14 @@ from warmfront.orchestrator.breaker_records import BreakerRecords
 from warmfront.orchestrator.budget import Budget, SendAlert
 from warmfront.orchestrator.control_plane_verdicts import cancelled
 from warmfront.orchestrator.cpu_nodes import CpuNodeRouting
+from warmfront.orchestrator.intake import Intake
 from warmfront.orchestrator.overdue_ends import OverdueEnds
 from warmfront.orchestrator.quotes import Quote, QuoteCalculator
 from warmfront.orchestrator.reconciler import RECONCILE_INTERVAL_S, Reconciler
+from warmfront.orchestrator.runtime_limits import RuntimeLimits
 from warmfront.orchestrator.submission_lifecycle import ActiveSubmission, SubmissionLifecycle
 from warmfront.orchestrator.tasks import TaskSupervisor
+from warmfront.orchestrator.vm_controls import VMControls
 from warmfront.orchestrator.vm_pool import VMPool
 from warmfront.orchestrator.xray_queue import XrayQueue, XraySubmission
 from warmfront.submission import ADMIT
@@ -37,13 +41,14 @@ from warmfront.verdicts import Endpoint
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from warmfront.audit_chain import Actor
     from warmfront.clock import Clock
     from warmfront.listener.protocol import ListenerClient
     from warmfront.money.escrow import BudgetStatus
     from warmfront.providers.base import Provider
     from warmfront.provisioning import ProvisioningProblem
     from warmfront.settings import Settings
-    from warmfront.store.records import AttemptRecord
+    from warmfront.store.records import Arrival, AttemptRecord
     from warmfront.store.store import Store
     from warmfront.submission import NewSubmission, Submission
     from warmfront.usage_limits import DailyCaps, Quota
@@ -103,7 +108,6 @@ class VMOrchestrator:
         self._provider = provider
         self._listeners = listeners
         self._clock = clock
-        self._policy_memory = policy_memory(settings)
         self._routing = CpuNodeRouting(provider, settings)
         self._tasks = tasks = TaskSupervisor()
         self._loop_tasks: list[asyncio.Task[None]] = []
@@ -178,6 +182,19 @@ class VMOrchestrator:
             interval_s=reconcile_interval_s,
         )
 
+        self.vm_controls = VMControls(
+            pool=self._pool, budget=self._budget, store=retrying, settings=settings, clock=clock
+        )
+        self.intake = Intake(store=retrying, submissions=self._submissions, tasks=tasks, clock=clock)
+        self.limits = RuntimeLimits(
+            settings=settings,
+            pool=self._pool,
+            budget=self._budget,
+            store=retrying,
+            clock=clock,
+            apply=self._apply_settings,
+        )
+
     # Queries.
 
     def pool(self) -> list[VMInstance]:
@@ -236,8 +253,10 @@ class VMOrchestrator:
             Conflict: its idempotency key was used for a different request.
             QuotaExceeded: a quota of its owner is used up.
             BudgetExceeded: it would exceed a daily cap.
+            IntakePaused: an operator has paused the intake.
             StoreUnavailable: the database is unavailable, and nothing was stored.
         """
+        self.intake.check()
         # Shielded: if the client disconnects in the middle, a stored submission must still be tracked here.
         return await asyncio.shield(asyncio.ensure_future(self._submit(new, quotas, caps)))
 
@@ -263,15 +282,23 @@ class VMOrchestrator:
             self._xrays.add(active)
         return submission
 
-    async def cancel(self, submission_id: str) -> Submission:
+    async def cancel(self, submission_id: str, *, by: Actor | None = None) -> Submission:
         """Cancel a submission; return when it has its verdict and its sandbox is destroyed.
+
+        Args:
+            submission_id: the submission.
+            by: the operator who cancels another user's submission, for the audit log.
 
         Raises:
             SubmissionNotFound: there is no such submission.
             Conflict: it already has its verdict.
             StoreUnavailable: the database is unavailable, and the submission is unchanged.
         """
-        submission = await self._store.request_cancel(submission_id)
+        record = None
+        if by is not None:
+            after = {"cancel_requested": True}
+            record = by.record(AuditAction.SUBMISSION_CANCEL, submission_id, after=after)
+        submission = await self._store.request_cancel(submission_id, record=record, now=self._clock.now())
         if submission is None:
             raise SubmissionNotFound(submission_id)
         active = self._submissions.get(submission_id)
@@ -308,9 +335,12 @@ class VMOrchestrator:
 
     async def start(self) -> None:
         """Continue from the state in the store, reconcile with the provider, and start the decision loop."""
-        state = await self._retrying.recovered_state(self._budget.alert_mark, self._policy_memory)
+        settings = self.limits.restore(await self._retrying.changed_limits())
+        self._use_settings(settings, [])
+        state = await self._retrying.recovered_state(policy_memory(settings))
         self._budget.escrow.settled_usd = state.settled_usd
-        self._budget.alert_sent = state.alert_sent
+        self.intake.restore(state.intake)
+        self._budget.alert_sent = await self._retrying.has_mark(self._budget.alert_mark)
         lived_s, preempted = state.spot_history
         self._pool.spot.rate.observed_h, self._pool.spot.rate.interruptions = lived_s / 3600, preempted
         self._autoscaler.restore(state.breakers)
@@ -338,6 +368,21 @@ class VMOrchestrator:
             self._tasks.spawn(self._reconciler.run(succeeded=succeeded)),
         ]
         self._tasks.wake()
+
+    async def _apply_settings(self, settings: Settings) -> None:
+        """Use other settings from now on, and decide again about idle VMs."""
+        self._use_settings(settings, await self._retrying.arrivals(policy_memory(settings)))
+        self._budget.alert_sent = await self._retrying.has_mark(self._budget.alert_mark)
+        await self._pool.renew_deadlines()
+        self._tasks.wake()
+
+    def _use_settings(self, settings: Settings, arrivals: Sequence[Arrival]) -> None:
+        """Hand settings to all parts; the keep-warm policies learn from `arrivals`."""
+        self._budget.apply_settings(settings)
+        self._pool.apply_settings(settings, arrivals)
+        self._autoscaler.apply_settings(settings)
+        self._attempts.apply_settings(settings)
+        self.vm_controls.apply_settings(settings)
 
     async def stop(self) -> None:
         """Stop the decision loop.
@@ -389,8 +434,12 @@ class VMOrchestrator:
         """Make every decision that can be made now, without waiting."""
         now = self._clock.now()
         self._xrays.start_next()
-        self._assign()
-        self._autoscaler.scale(now)
+        if self.intake.holds_queue:
+            self.intake.report(submission.id for submission in self._submissions.queued())
+        else:
+            self._assign()
+        self._autoscaler.scale(now, may_provision=not self.intake.holds_queue)
+        self._pool.release_drained()
         self._release_expired(now)
         self._budget.check_alert(now, self._pool.instances)
 

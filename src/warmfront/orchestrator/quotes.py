@@ -122,7 +122,7 @@ class QuoteCalculator:
 
     def quote(self, gpu: str, owner: str) -> Quote:
         """Return a quote for a submission of this owner and GPU type."""
-        vms = [pooled for pooled in self._pool.with_gpu(gpu) if not pooled.releasing]
+        vms = [pooled for pooled in self._pool.with_gpu(gpu) if not pooled.is_leaving]
         ready = [pooled for pooled in vms if pooled.vm.ready_at is not None]
         position = self._submissions.queue(gpu).position(owner)
         estimates = self._pool.estimates(gpu)

@@ -14,7 +14,7 @@ from dataclasses import field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from warmfront.errors import BudgetExceeded, ProviderError, VMUnreachable, WarmfrontError
+from warmfront.errors import BudgetExceeded, Conflict, ProviderError, VMUnreachable, WarmfrontError
 from warmfront.events import PoolUsage, Provisioning, VMFailed, VMStart
 from warmfront.gpus import CPU_NODE
 from warmfront.money.billing import charge_work, meter_until
@@ -33,6 +33,7 @@ from warmfront.vm import VMState
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from warmfront.audit_chain import AuditRecord
     from warmfront.clock import Clock
     from warmfront.listener.protocol import ListenerClient, ListenerHealth
     from warmfront.orchestrator.budget import Budget
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from warmfront.orchestrator.tasks import TaskSupervisor
     from warmfront.providers.base import Provider
     from warmfront.settings import Settings
-    from warmfront.store.records import LedgerEntry
+    from warmfront.store.records import Arrival, LedgerEntry
     from warmfront.store.store import Store
     from warmfront.vm import VMInstance
 
@@ -73,7 +74,8 @@ class PooledVM:
     #: Orders this VM's transitions in the store. Held during a write, never during a network request.
     writing: asyncio.Lock = field(default_factory=asyncio.Lock)
     releasing: bool = False  #: it is being ended and takes no more attempts
-    draining: bool = False  #: it takes no more attempts, and is released when its attempts have ended
+    interrupted: bool = False  #: an operator ends it, so its attempts do not count as lost
+    draining: bool = False  #: it takes no more attempts while a larger VM would be better; see the autoscaler
     boot: asyncio.Task[None] | None = None  #: the task that provisions it; None if it was added ready
     phase: Phase | None = None  #: the phase of its boot that was last reported
     not_asked_until: float = 0.0  #: when its provider was last unavailable
@@ -86,8 +88,13 @@ class PooledVM:
     def accepts_attempts(self) -> bool:
         """Whether another attempt can be assigned to this VM."""
         used = len(self.running) + len(self.failed_slots)
-        ready = self.vm.ready_at is not None and not self.releasing and not self.draining
+        ready = self.vm.ready_at is not None and not self.draining and not self.is_leaving
         return ready and used < self.vm.slots
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether the VM is being ended, or will be when its attempts have ended."""
+        return self.releasing or self.vm.draining
 
     @property
     def is_free(self) -> bool:
@@ -151,6 +158,7 @@ class VMPool:
         self._overdue_ends = overdue_ends
         self._vms: dict[str, PooledVM] = {}
         self._booting: dict[str, PooledVM] = {}
+        self._drained: dict[str, PooledVM] = {}  # by operators
         self._free: dict[str, FreeVMIndex] = {}
         self._estimates: dict[str, DurationEstimates] = {}
         self._policies: dict[str, KeepWarmPolicy] = {}
@@ -188,9 +196,9 @@ class VMPool:
         return self._booting.values()
 
     def serves(self, gpu: str) -> bool:
-        """Return whether there is a VM with this GPU type that is not being released."""
+        """Return whether there is a VM with this GPU type that is neither released nor drained."""
         for pooled in self._vms.values():  # noqa: SIM110 - asked with every decision; `any` takes twice as long
-            if not pooled.releasing and pooled.vm.gpu == gpu:
+            if not pooled.is_leaving and pooled.vm.gpu == gpu:
                 return True
         return False
 
@@ -264,15 +272,18 @@ class VMPool:
         spare = any(pooled.is_free and pooled.vm.id != vm.id for pooled in others)
         decision = self.policy(vm.gpu).decide(now, vm, spare=spare)
         keep_s = min(max(0.0, decision.until - now), self._settings.idle_timeout_max_s)
+        pinned_s, reason = max(0.0, (vm.pinned_until or 0.0) - now), decision.reason
+        if pinned_s > keep_s:
+            keep_s, reason = pinned_s, f"pinned by an operator until {clock_time(now + pinned_s)}"
         worst_usd = self._budget.worst_case_usd(
             vm.gpu, vm.gpu_count, age_s=self._budget.age_s(vm), boots=False, tasks=0, keep_s=keep_s
         )
         escrow = self._budget.escrow
         try:
             escrow.reserve(vm.id, worst_usd)
-        except BudgetExceeded:  # the idle timeout has been reserved since its last task began
-            keep_s = min(keep_s, self._settings.idle_timeout_of(vm.gpu))
-        until, reason = now + keep_s, decision.reason
+        except BudgetExceeded:  # the idle timeout was reserved with its last task, and a pin with its request
+            keep_s = max(min(keep_s, self._settings.idle_timeout_of(vm.gpu)), pinned_s)
+        until = now + keep_s
         if vm.started_at is not None:
             age_s = max(0.0, until - vm.started_at)
             stop_s = self.estimates(vm.gpu).stop.seconds
@@ -293,6 +304,8 @@ class VMPool:
     def resume(self, vm: VMInstance) -> PooledVM:
         """Continue with a VM from its stored state."""
         pooled = self._add(vm)
+        if vm.draining:
+            self._drained[vm.id] = pooled
         self._budget.escrow.restore(vm.id, vm.escrow_usd)
         if vm.state is VMState.PROVISIONING:
             self._begin_boot(pooled, stored=True)
@@ -582,6 +595,75 @@ class VMPool:
             pooled.vm, reason = pooled.vm.preempt(), f"{_PREEMPTED}: {reason}"
         self._tasks.spawn(self._shut_down(pooled, reason, failed=failed))
 
+    async def release_by_operator(self, pooled: PooledVM, reason: str, record: AuditRecord) -> None:
+        """End a VM for an operator; return when that and the entry of the audit log are stored.
+
+        The attempts on it count as interrupted, not as lost.
+        """
+        stored = asyncio.Event()
+        pooled.releasing = pooled.interrupted = True
+        self._booting.pop(pooled.vm.id, None)
+        self._tasks.spawn(self._shut_down(pooled, reason, failed=False, record=record, stored=stored))
+        await stored.wait()
+
+    async def drain(self, pooled: PooledVM, reason: str, record: AuditRecord) -> None:
+        """Let a VM finish its attempts and then end it; return when that is stored."""
+        async with pooled.writing:
+            _require_live(pooled)
+            pooled.vm = pooled.vm.drain(reason)
+            self._drained[pooled.vm.id] = pooled
+            await self._store.save_vm_by_operator(pooled.vm, record, self._clock.now())
+        self._tasks.wake()
+
+    async def pin(self, pooled: PooledVM, until: float | None, record: AuditRecord) -> None:
+        """Keep a VM until a time, or end its pin with None; return when that is stored.
+
+        Raises:
+            BudgetExceeded: the credits do not cover the VM until then; nothing changes.
+        """
+        async with pooled.writing:
+            _require_live(pooled)
+            now = self._clock.now()
+            vm = self._budget.reserve_pin(pooled.vm.pin(until))
+            pooled.vm = self.set_deadline(vm, now) if pooled.is_free else vm
+            await self._store.save_vm_by_operator(pooled.vm, record, now)
+        self.offer(pooled)
+
+    def apply_settings(self, settings: Settings, arrivals: Iterable[Arrival]) -> None:
+        """Use other settings from now on; the keep-warm policies learn again from `arrivals`."""
+        self._settings = settings
+        self._policies.clear()
+        for arrival in arrivals:
+            self.policy(arrival.gpu).arrived(arrival.created_at, arrival.owner)
+
+    async def save_reservations(self) -> None:
+        """Store what is reserved for each VM, before something relies on it."""
+        for pooled in list(self._vms.values()):
+            async with pooled.writing:
+                reserved_usd = self._budget.escrow.reserved_usd(pooled.vm.id)
+                if not pooled.releasing and pooled.vm.escrow_usd < reserved_usd:
+                    pooled.vm = pooled.vm.reserve(reserved_usd)
+                    await self._store.save_vm(pooled.vm)
+
+    async def renew_deadlines(self) -> None:
+        """Decide again how long the free VMs are kept, because a limit has changed."""
+        for pooled in list(self._vms.values()):
+            async with pooled.writing:
+                if not pooled.is_free:
+                    continue
+                now = self._clock.now()
+                idle_since = min(pooled.vm.metered_until or pooled.vm.ready_at or now, now)
+                pooled.vm = self.set_deadline(pooled.vm, idle_since)
+                await self._store.save_vm(pooled.vm)
+            self.offer(pooled)
+
+    def release_drained(self) -> None:
+        """End the drained VMs whose attempts have ended."""
+        for pooled in list(self._drained.values()):
+            if not pooled.running:
+                del self._drained[pooled.vm.id]
+                self.release(pooled, "drained by an operator")
+
     async def release_all(self, reason: str, *, stopping: bool = False) -> None:
         """End every VM and wait until that is confirmed.
 
@@ -593,12 +675,26 @@ class VMPool:
             self.release(pooled, reason)
         await asyncio.gather(*(pooled.ended.wait() for pooled in vms))
 
-    async def _shut_down(self, pooled: PooledVM, reason: str, *, failed: bool) -> None:
+    async def _shut_down(
+        self,
+        pooled: PooledVM,
+        reason: str,
+        *,
+        failed: bool,
+        record: AuditRecord | None = None,
+        stored: asyncio.Event | None = None,
+    ) -> None:
         log.info("releasing VM %s: %s", pooled.vm.id, reason)
         await self._stop_boot(pooled)
         async with pooled.writing:
-            pooled.vm = pooled.vm.shut_down(reason, failed=failed, now=self._clock.now())
-            await self._store.save_vm(pooled.vm)
+            now = self._clock.now()
+            pooled.vm = pooled.vm.shut_down(reason, failed=failed, now=now)
+            if record is None:
+                await self._store.save_vm(pooled.vm)
+            else:
+                await self._store.save_vm_by_operator(pooled.vm, record, now)
+        if stored is not None:
+            stored.set()
         await self._end(pooled)
 
     @staticmethod
@@ -621,7 +717,7 @@ class VMPool:
         lease = await self._confirm_end(pooled.vm.id)
         stop_s = min(self._clock.now() - requested_at, self._settings.stop_lag_s)
         self.estimates(pooled.vm.gpu).stop.observe(stop_s)
-        interrupted = self._stopping
+        interrupted = self._stopping or pooled.interrupted
         preempted = pooled.vm.preempted and not interrupted
         outcome = AttemptOutcome.LOST
         if interrupted or preempted:
@@ -637,6 +733,7 @@ class VMPool:
         if vm.spot and vm.started_at is not None and vm.ended_at is not None:
             self.spot.rate.observe(vm.ended_at - vm.started_at, interrupted=vm.preempted)
         self._remove(pooled)
+        self._drained.pop(vm.id, None)
         pooled.ended.set()
         for active in lost:
             if vm.failed:
@@ -733,3 +830,9 @@ class VMPool:
         for began_at in since:
             entries += charge_work(vm, billing, began_at, until, submission_id=None, owner=None)
         return vm, entries
+
+
+def _require_live(pooled: PooledVM) -> None:
+    """Raise `Conflict` if a VM began to shut down while an operator's action waited for its lock."""
+    if pooled.releasing:
+        raise Conflict(f"VM {pooled.vm.id} is shutting down: {pooled.vm.reason}.")

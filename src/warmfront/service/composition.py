@@ -27,11 +27,13 @@ from warmfront.providers.ownership import OWNER_ID_DIGITS, Ownership
 from warmfront.receipts.keyring import Keyring, open_keyring
 from warmfront.receipts.signer import add_signed_receipt
 from warmfront.secret import open_secret
-from warmfront.service.alert_webhook import AlertWebhook
+from warmfront.service.alert_channels import AlertChannels
+from warmfront.service.alert_monitor import AlertMonitor
 from warmfront.service.billing_reconciliation import BillingReconciler
 from warmfront.service.http_server import HttpServer, call_on_stop_signals, open_socket
 from warmfront.service.standby import AppSwitch, exit_if_superseded, standby_context, wait_for_takeover
 from warmfront.service.storage_check import check_storage
+from warmfront.service.traces import OtlpExporter, TracingBus
 from warmfront.sign_in.provider import open_identity_provider
 from warmfront.store.sql_database import open_standby_store
 from warmfront.values import is_loopback
@@ -63,10 +65,13 @@ async def run_service(settings: Settings, *, on_listening: Callable[[int], objec
     """
     call_on_stop_signals(asyncio.current_task().cancel)  # type: ignore[union-attr]  # inside a task
     async with AsyncExitStack() as stack:
-        bus = EventBus()
+        bus = _open_bus(settings)
         standby = await open_standby_store(settings, bus=bus)
         store = standby.store
         stack.push_async_callback(store.close)
+        if isinstance(bus, TracingBus):
+            bus.store = store
+            stack.push_async_callback(bus.flush)
         is_active = await _take_over_now(standby, settings)
         if is_active or await standby.is_readable():
             await _require_key(store, settings)
@@ -100,6 +105,13 @@ async def run_service(settings: Settings, *, on_listening: Callable[[int], objec
                     await activate()
                     log.info("took over in %.2f s; this service is active", time.monotonic() - started_at)
         log.info("stopping")
+
+
+def _open_bus(settings: Settings) -> EventBus:
+    """Return the event bus, which exports traces if a collector is configured."""
+    if settings.otlp_endpoint is None:
+        return EventBus()
+    return TracingBus(OtlpExporter(settings.otlp_endpoint))
 
 
 async def _take_over_now(standby: StandbyStore, settings: Settings) -> bool:
@@ -168,6 +180,7 @@ async def _open_context(
         provider = open_provider(settings, clock, ownership=await _ownership(store, clock))
         stack.push_async_callback(provider.close)
         signing_keys = open_keyring(settings.data_dir)
+        channels = AlertChannels.of(settings)
         orchestrator = await stack.enter_async_context(
             _open_orchestrator(
                 settings,
@@ -176,8 +189,13 @@ async def _open_context(
                 xray_service=xray_service,
                 clock=clock,
                 signing_keys=signing_keys,
+                channels=channels,
             )
         )
+        alerts = AlertMonitor(
+            orchestrator=orchestrator, provider=provider, store=store, channels=channels, clock=clock
+        )
+        stack.enter_context(_run_in_background(alerts.run()))
         reconciler = stack.enter_context(_start_reconciler(store, provider, clock))
         stack.enter_context(_run_in_background(exit_if_superseded(store, settings)))
         stack.enter_context(_start_preflight(settings))
@@ -193,6 +211,7 @@ async def _open_context(
             billing_reconciler=reconciler,
             identity_provider=open_identity_provider(settings),
             signing_keys=signing_keys,
+            alerts=alerts,
             check_storage=partial(
                 asyncio.to_thread, check_storage, settings.data_dir, settings.min_free_disk_bytes
             ),
@@ -218,6 +237,7 @@ async def _open_orchestrator(
     xray_service: XrayService,
     clock: Clock,
     signing_keys: Keyring,
+    channels: AlertChannels,
 ) -> AsyncIterator[VMOrchestrator]:
     secret = open_secret(settings.data_dir)
     await store.save_secret_fingerprint(secret.fingerprint, clock.now())
@@ -233,7 +253,7 @@ async def _open_orchestrator(
             clock=clock,
             token_for=token_of,
             new_id=_new_id,
-            send_alert=AlertWebhook(settings.alert_webhook) if settings.alert_webhook else None,
+            send_alert=channels,
             sign_receipt=partial(add_signed_receipt, keyring=signing_keys),
         )
         try:

@@ -13,7 +13,7 @@ import secrets
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, exists, insert, select, text, update
+from sqlalchemy import bindparam, delete, exists, insert, select, text, update
 
 from warmfront.roles import Role
 from warmfront.store import schema
@@ -215,6 +215,35 @@ def breakers(conn: Connection) -> dict[str, str]:
 #: The prefix of the marks that hold the records of circuit breakers.
 _BREAKER_MARK = "circuit-breaker:"
 _BREAKERS = select(_M.name, _M.value).where(_M.name.startswith(_BREAKER_MARK)).order_by(_M.name)
+
+
+def marks_with_prefix(conn: Connection, prefix: str) -> dict[str, str]:
+    """Return the values of the marks whose name begins with a prefix, by the rest of their name."""
+    rows = conn.execute(_WITH_PREFIX, {"prefix": prefix})
+    return {name.removeprefix(prefix): value for name, value in rows}
+
+
+_WITH_PREFIX = select(_M.name, _M.value).where(_M.name.startswith(bindparam("prefix"))).order_by(_M.name)
+
+
+#: The prefix of the marks that hold active alerts.
+ALERT_MARK = "active-alert:"
+
+
+def save_alert(conn: Connection, key: str, alert: str | None, now: float) -> None:
+    """Store an active alert; None deletes it."""
+    if alert is None:
+        delete_mark(conn, f"{ALERT_MARK}{key}")
+    else:
+        put_mark(conn, f"{ALERT_MARK}{key}", alert, now)
+
+
+def delete_mark(conn: Connection, name: str) -> None:
+    """Delete a mark."""
+    conn.execute(_DELETE_MARK, {"this": name})
+
+
+_DELETE_MARK = delete(schema.marks).where(_M.name == bindparam("this"))
 
 
 def put_mark(conn: Connection, name: str, value: str, now: float) -> None:

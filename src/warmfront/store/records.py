@@ -105,6 +105,14 @@ class LedgerEntry:
     owner: str | None = None
 
 
+class IntakeMode(StrEnum):
+    """What happens to submissions."""
+
+    OPEN = "open"  #: they are accepted and run
+    QUEUE = "queue"  #: they are accepted and wait; no attempt begins and no VM is provisioned
+    REFUSE = "refuse"  #: new ones are refused; those that were accepted before are run
+
+
 @dataclass(frozen=True, kw_only=True)
 class ApiKey:
     """An API key without its secret."""
@@ -138,10 +146,10 @@ class RecoveredState:
     needs_gpu: set[str]  #: submissions that a CPU node could not judge
     spot_history: tuple[float, int]  #: total lifetime of spot VMs in seconds, and the number preempted
     settled_usd: Decimal  #: the cost of all VMs that have ended
-    alert_sent: bool
     boot_times: list[tuple[str, float]]  #: GPU and seconds of the latest VMs, oldest first
     arrivals: list[Arrival]  #: oldest first
     breakers: dict[str, str]  #: records of circuit breakers, by GPU type
+    intake: str | None = None  #: the state of the intake, as the orchestrator stored it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,8 +157,10 @@ class Totals:
     """Counts since the database was created."""
 
     tasks_completed: int  #: submissions that got a verdict on a VM
-    cold_starts: int  #: attempts for which a VM was provisioned
-    warm_reuses: int  #: attempts that found a ready VM
+    cold_starts: int  #: those of them whose VM was provisioned for them
+    warm_reuses: int  #: those of them that found a ready VM; with `cold_starts`, all of them
+    cold_attempts: int  #: attempts for which a VM was provisioned, including lost ones
+    warm_attempts: int  #: attempts that found a ready VM, including lost ones
     by_verdict: dict[str, int]
 
 

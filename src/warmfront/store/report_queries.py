@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, case, func, select
+from sqlalchemy import and_, bindparam, case, func, or_, select
 
 from warmfront.gpus import CPU_NODE
 from warmfront.store import (
@@ -13,6 +13,7 @@ from warmfront.store import (
     attempt_queries,
     event_queries,
     ledger_queries,
+    operator_queries,
     schema,
     submission_queries,
     vm_queries,
@@ -51,8 +52,8 @@ _SHOWN_VMS = 50
 _LATEST_BOOTS = 10
 
 
-def recovered_state(conn: Connection, alert_mark: str, arrivals: int) -> RecoveredState:
-    """Return all unfinished work and the latest `arrivals`; `alert_mark` names the budget alert."""
+def recovered_state(conn: Connection, arrivals: int) -> RecoveredState:
+    """Return all unfinished work and the latest `arrivals`."""
     live_vms = vm_queries.live(conn)
     unfinished = submission_queries.unfinished(conn)
     live_attempts = {submission.attempt_id for submission in unfinished}
@@ -67,10 +68,10 @@ def recovered_state(conn: Connection, alert_mark: str, arrivals: int) -> Recover
         needs_gpu=attempt_queries.ended_with(conn, AttemptOutcome.NEEDS_GPU),
         spot_history=vm_queries.spot_history(conn),
         settled_usd=ledger_queries.total_usd(conn) - unsettled,
-        alert_sent=account_queries.get_mark(conn, alert_mark) is not None,
         boot_times=[(vm.gpu, vm.ready_at - vm.created_at) for vm in boots if vm.ready_at is not None],
         arrivals=submission_queries.arrivals(conn, arrivals),
         breakers=account_queries.breakers(conn),
+        intake=account_queries.get_mark(conn, operator_queries.INTAKE_MARK),
     )
 
 
@@ -81,11 +82,14 @@ def totals(conn: Connection) -> Totals:
     for verdict, on_a_vm, number in conn.execute(_BY_VERDICT):
         by_verdict[verdict] = by_verdict.get(verdict, 0) + number
         tasks += number if on_a_vm and verdict in _ABOUT_THE_KERNEL else 0
-    starts = {bool(cold): number for cold, number in conn.execute(_BY_COLD)}
+    attempts = {bool(cold): number for cold, number in conn.execute(_BY_COLD)}
+    starts = {bool(cold): number for cold, number in conn.execute(_TASKS_BY_COLD)}
     return Totals(
         tasks_completed=tasks,
         cold_starts=starts.get(True, 0),
-        warm_reuses=starts.get(False, 0),
+        warm_reuses=tasks - starts.get(True, 0),
+        cold_attempts=attempts.get(True, 0),
+        warm_attempts=attempts.get(False, 0),
         by_verdict=by_verdict,
     )
 
@@ -98,6 +102,14 @@ _BY_VERDICT = (
     .order_by(_S.verdict)
 )
 _BY_COLD = select(_A.cold, func.count()).group_by(_A.cold)
+#: A task: a submission with a verdict about its kernel, from a VM. Every figure about tasks counts these.
+_IS_TASK = and_(_ON_A_VM, or_(*(_S.verdict == verdict for verdict in sorted(_ABOUT_THE_KERNEL))))
+_TASKS_BY_COLD = (
+    select(_A.cold, func.count())
+    .join_from(schema.submissions, schema.attempts, _A.id == _S.attempt_id)
+    .where(_IS_TASK)
+    .group_by(_A.cold)
+)
 
 
 def latencies(conn: Connection) -> dict[str, LatencyQuantiles]:
@@ -122,7 +134,7 @@ def _latencies(conn: Connection, cold: bool | None) -> LatencyQuantiles:  # noqa
 
 _LATENCIES = (
     select(_S.finished_at - _S.created_at)
-    .where(_S.finished_at.is_not(None), _ON_A_VM)
+    .where(_S.finished_at.is_not(None), _IS_TASK)
     .order_by(_S.finished_at.desc())
     .limit(bindparam("last"))
 )
@@ -148,7 +160,7 @@ def task_costs_usd(conn: Connection) -> dict[bool, Decimal]:
 _TASK_COSTS = (
     select(_A.cold, _S.cost_usd)
     .join(schema.attempts, _A.id == _S.attempt_id)
-    .where(_S.finished_at.is_not(None), _ON_A_VM, _S.cost_usd.is_not(None))
+    .where(_S.finished_at.is_not(None), _IS_TASK, _S.cost_usd.is_not(None))
     .order_by(_S.finished_at.desc())
     .limit(bindparam("last"))
 )
@@ -295,6 +307,16 @@ def arrivals_and_boots(conn: Connection, latest: int) -> tuple[list[float], list
     arrivals = [arrival.created_at for arrival in submission_queries.arrivals(conn, latest)]
     recent = vm_queries.recent(conn, _SHOWN_VMS)
     return arrivals, [vm.ready_at - vm.created_at for vm in recent if vm.ready_at is not None]
+
+
+def completed_since(conn: Connection, since: float) -> int:
+    """Return how many submissions that arrived at `since` or later are completed tasks."""
+    return int(conn.execute(_COMPLETED_SINCE, {"since": since}).scalar() or 0)
+
+
+_COMPLETED_SINCE = (
+    select(func.count()).select_from(schema.submissions).where(_IS_TASK, _S.created_at >= bindparam("since"))
+)
 
 
 def replay_report(conn: Connection, *, since: float, begin: float, end: float) -> ReplayReport:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import (
+    DDL,
     BigInteger,
     Boolean,
     Column,
@@ -21,8 +22,11 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    event,
     or_,
 )
+
+from warmfront.store.append_only import audit_log_triggers
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
     from warmfront.submission import SubmissionState
 
 #: The migration that creates the tables below.
-REVISION = "0011"
+REVISION = "0013"
 
 
 class Usd(TypeDecorator[Decimal]):
@@ -199,6 +203,8 @@ vms = Table(
     Column("preempted", Boolean, nullable=False),
     Column("gpu_count", Integer, nullable=False),
     Column("slots", Integer, nullable=False),
+    Column("draining", Boolean, nullable=False),
+    Column("pinned_until", Double),
     Column("report", Json, nullable=False),
     Index(None, "state", "created_at"),
     Index(None, "created_at"),
@@ -330,6 +336,29 @@ marks = Table(
     Column("value", Text, nullable=False),
     Column("time", Double, nullable=False),
 )
+
+#: Append-only: triggers refuse every other change.
+audit_log = Table(
+    "audit_log",
+    metadata,
+    Column("seq", Integer, primary_key=True, autoincrement=False),
+    Column("time", Double, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("via", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("before", Json, nullable=False),
+    Column("after", Json, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("previous_sha256", Text, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Index(None, "actor", "seq"),
+    Index(None, "action", "seq"),
+    Index(None, "subject", "seq"),
+)
+for _statement in audit_log_triggers("sqlite"):  # databases on disk are migrated instead
+    event.listen(audit_log, "after_create", DDL(_statement))  # type: ignore[no-untyped-call]
 
 
 def state_in(states: Collection[SubmissionState]) -> ColumnElement[bool]:

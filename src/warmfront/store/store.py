@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from warmfront.store import (
     account_queries,
     attempt_queries,
+    audit_queries,
     event_queries,
     ledger_queries,
+    operator_queries,
     report_queries,
     submission_queries,
     vm_queries,
@@ -26,8 +28,9 @@ from warmfront.store.share_store import ShareStore
 from warmfront.store.team_store import TeamStore
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from warmfront.audit_chain import Actor, AuditEntry, AuditRecord, ChainCheck
     from warmfront.roles import Role
     from warmfront.store.attempt_queries import FinishEvent
     from warmfront.store.database import Database
@@ -260,12 +263,19 @@ class Store:
         await self.database.write(attempt_queries.lose, attempt_id, now, reason)
         self._notify()
 
-    async def request_cancel(self, submission_id: str) -> Submission | None:
-        """Record the owner's request to cancel a submission, and return it.
+    async def request_cancel(
+        self, submission_id: str, *, record: AuditRecord | None = None, now: float = 0.0
+    ) -> Submission | None:
+        """Record the request to cancel a submission, and return it; `record` is an operator's action.
 
         None if there is no such submission.
         """
-        submission = await self.database.write(submission_queries.request_cancel, submission_id)
+        if record is None:
+            submission = await self.database.write(submission_queries.request_cancel, submission_id)
+        else:
+            submission = await self.database.write(
+                operator_queries.request_cancel, submission_id, record, now
+            )
         self._notify()
         return submission
 
@@ -274,6 +284,11 @@ class Store:
     async def save_vm(self, vm: VMInstance) -> None:
         """Store a VM after a transition that changes nothing else."""
         await self.database.write(vm_queries.save, vm)
+        self._notify()
+
+    async def save_vm_by_operator(self, vm: VMInstance, record: AuditRecord, now: float) -> None:
+        """Store a VM and the operator's action that changed it."""
+        await self.database.write(operator_queries.save_vm, vm, record, now)
         self._notify()
 
     async def save_vm_report(self, vm: VMInstance) -> None:
@@ -310,6 +325,28 @@ class Store:
         """Set a named mark; return whether it was new."""
         return await self.database.write(account_queries.mark_once, name, now)
 
+    async def active_alerts(self) -> dict[str, str]:
+        """Return the active alerts, by their key."""
+        return await self.database.read(account_queries.marks_with_prefix, account_queries.ALERT_MARK)
+
+    async def save_alert(self, key: str, alert: str | None, now: float) -> None:
+        """Store an active alert; None when it is resolved."""
+        await self.database.write(account_queries.save_alert, key, alert, now)
+
+    async def has_mark(self, name: str) -> bool:
+        """Return whether a named mark is set."""
+        return await self.database.read(account_queries.get_mark, name) is not None
+
+    async def save_intake(self, state: str, record: AuditRecord, now: float) -> None:
+        """Store the state of the intake, which an operator changed."""
+        await self.database.write(operator_queries.save_intake, state, record, now)
+        self._notify()
+
+    async def save_limits(self, texts: Mapping[str, str | None], record: AuditRecord, now: float) -> None:
+        """Store settings that an operator changed at run time, by field; None for the configured value."""
+        await self.database.write(operator_queries.save_limits, texts, record, now)
+        self._notify()
+
     async def save_breaker(self, gpu: str, record: str, now: float) -> None:
         """Store the record of the circuit breaker of a GPU type; empty if it is closed."""
         await self.database.write(account_queries.save_breaker, gpu, record, now)
@@ -331,10 +368,10 @@ class Store:
         return await self.database.read(account_queries.get_mark, account_queries.OWNER_MARK)
 
     async def create_key(
-        self, user: str, role: Role, now: float, *, team: str | None = None
+        self, user: str, role: Role, now: float, *, by: Actor, team: str | None = None
     ) -> tuple[ApiKey, str]:
         """Create an API key; return it with its secret, which cannot be retrieved later."""
-        return await self.database.write(account_queries.create_key, user, role, now, team=team)
+        return await self.database.write(operator_queries.create_key, user, role, now, team=team, by=by)
 
     async def find_key(self, secret: str) -> ApiKey | None:
         """Return the active key with this secret."""
@@ -344,9 +381,9 @@ class Store:
         """Return every key, revoked ones included, oldest first."""
         return await self.database.read(account_queries.all_keys)
 
-    async def revoke_key(self, key_id: str, now: float) -> bool:
+    async def revoke_key(self, key_id: str, now: float, *, by: Actor) -> bool:
         """Revoke a key; return False if there is no active key with this id."""
-        return await self.database.write(account_queries.revoke_key, key_id, now)
+        return await self.database.write(operator_queries.revoke_key, key_id, now, by=by)
 
     async def has_active_key(self) -> bool:
         """Return whether there is a key that is not revoked."""
@@ -359,6 +396,35 @@ class Store:
     async def active_key_ids(self) -> frozenset[str]:
         """Return the ids of the keys that are not revoked."""
         return await self.database.read(account_queries.active_key_ids)
+
+    # The audit log.
+
+    async def append_audit(self, record: AuditRecord, now: float) -> AuditEntry:
+        """Append an entry to the audit log, and return it."""
+        return await self.database.write(audit_queries.append, record, now)
+
+    async def audit_page(
+        self,
+        *,
+        before_seq: int | None = None,
+        limit: int = 50,
+        actor: str | None = None,
+        action: str | None = None,
+        subject: str | None = None,
+    ) -> list[AuditEntry]:
+        """Return at most `limit` entries of the audit log older than `before_seq`, newest first."""
+        return await self.database.read(
+            audit_queries.page,
+            before_seq=before_seq,
+            limit=limit,
+            actor=actor,
+            action=action,
+            subject=subject,
+        )
+
+    async def check_audit(self) -> ChainCheck:
+        """Check the hash chain of the whole audit log."""
+        return await self.database.read(audit_queries.check)
 
     # Queries on submissions.
 
@@ -422,9 +488,13 @@ class Store:
 
     # Queries on VMs and costs.
 
-    async def recovered_state(self, alert_mark: str, arrivals: int) -> RecoveredState:
+    async def recovered_state(self, arrivals: int) -> RecoveredState:
         """Return everything that an orchestrator needs to continue after a restart."""
-        return await self.database.read(report_queries.recovered_state, alert_mark, arrivals)
+        return await self.database.read(report_queries.recovered_state, arrivals)
+
+    async def changed_limits(self) -> dict[str, str]:
+        """Return the settings that were changed at run time, by field."""
+        return await self.database.read(account_queries.marks_with_prefix, operator_queries.LIMIT_MARK)
 
     async def get_vm(self, vm_id: str) -> VMInstance | None:
         """Return the VM with this id."""
@@ -477,6 +547,10 @@ class Store:
     async def arrivals_and_boots(self, latest: int) -> tuple[list[float], list[float]]:
         """Return arrival times of submissions that got a VM, and provisioning times of recent VMs."""
         return await self.database.read(report_queries.arrivals_and_boots, latest)
+
+    async def completed_since(self, since: float) -> int:
+        """Return how many submissions that arrived at `since` or later were judged on a VM."""
+        return await self.database.read(report_queries.completed_since, since)
 
     async def replay_report(self, *, since: float, begin: float, end: float) -> ReplayReport:
         """Return the results of a replay."""

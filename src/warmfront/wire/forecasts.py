@@ -59,7 +59,14 @@ class WhatIfResponse(ResponseModel):
     """This month's arrivals under other policies."""
 
     since: Timestamp
-    tasks: int
+    tasks: int = Field(description="Submissions that got a VM: the arrivals that are replayed.")
+    completed: int = Field(
+        default=0, description="How many of them were judged; others were cancelled, failed or still run."
+    )
+    wait_value_usd_per_h: float = Field(default=0.0, description="The value of an hour of waiting.")
+    adaptive: str = Field(
+        default="", description="Why the adaptive policy costs more than another one; empty if it does not."
+    )
     spent_usd: Dollars = Field(description="The actual cost, from the ledger.")
     simulated: bool = Field(description="Costs are simulated; no money was spent.")
     items: list[PolicyCost]

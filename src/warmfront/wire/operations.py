@@ -12,6 +12,7 @@ from warmfront.verdicts import Endpoint
 from warmfront.vm import VMState
 from warmfront.wire.base import Dollars, ResponseModel, Timestamp
 from warmfront.wire.costs import Latencies, MeterCost
+from warmfront.wire.operator_controls import IntakeResponse
 from warmfront.wire.vms import ForeignVmResponse, VmResponse
 
 
@@ -145,6 +146,7 @@ class OperationsResponse(ResponseModel):
         description="VMs of other services at the same provider; visible to operators only.",
     )
     queue: QueueResponse
+    intake: IntakeResponse = Field(description="Whether submissions are accepted and run.")
     provisioning: list[ProvisioningProblemResponse] = Field(
         default_factory=list, description="GPU types for which no VM is provisioned now."
     )
@@ -173,5 +175,7 @@ class OperationsChangedEvent(ResponseModel):
     provisioning: dict[str, str] = Field(
         default_factory=dict, description="Why no VM is provisioned, by GPU type, and how often that failed."
     )
+    intake: str = Field(default="open", description="The mode of the intake.")
+    draining: list[str] = Field(default_factory=list, description="VMs that operators drain.")
     alerted: bool
     spent_usd: Dollars

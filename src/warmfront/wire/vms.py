@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from pydantic import Field
 
 from warmfront.store.records import Meter
@@ -81,6 +83,13 @@ class VmResponse(ResponseModel):
         examples=["amddevcloud/500001", "remote/10.0.0.11"],
     )
     tasks_done: int
+    draining: bool = Field(
+        default=False, description="Whether an operator drains it: it finishes its submissions and ends."
+    )
+    pinned_until: Timestamp | None = Field(
+        default=None, description="Until when an operator keeps it; null if it is not pinned."
+    )
+    rate_usd_per_h: Dollars = Field(default=Decimal(0), description="What it costs per hour.")
     cost_usd: Dollars = Field(description="Until now, including the interval that is still open.")
     reserved_usd: Dollars = Field(description="Its share of the escrow.")
     reason: str = Field(description="Why it is kept, or why it ended.")

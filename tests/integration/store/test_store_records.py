@@ -245,7 +245,8 @@ def test_totals_count_submissions_judged_on_a_vm(conn: Connection) -> None:
         event_queries.complete(conn, submission_id, {"status": verdict}, 1.0)
     add_queued(conn, "s6")
     totals = report_queries.totals(conn)
-    assert (totals.tasks_completed, totals.cold_starts, totals.warm_reuses) == (2, 3, 1)
+    assert (totals.tasks_completed, totals.cold_starts, totals.warm_reuses) == (2, 1, 1)
+    assert (totals.cold_attempts, totals.warm_attempts) == (3, 1)
     assert totals.by_verdict == {
         "ACCEPTED": 1,
         "CANCELLED": 1,

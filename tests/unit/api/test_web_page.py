@@ -45,7 +45,16 @@ def _ask(folder: Path, path: str, **options: object) -> httpx.Response:
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/problems", "/problems/relu", "/submissions", "/submissions/sub_1", "/compare/a/b", "/operations"],
+    [
+        "/",
+        "/problems",
+        "/problems/relu",
+        "/submissions",
+        "/submissions/sub_1",
+        "/compare/a/b",
+        "/operations",
+        "/operators",
+    ],
 )
 def test_every_view_serves_the_page(folder: Path, path: str) -> None:
     """A link to a view opens the page, which is never cached."""

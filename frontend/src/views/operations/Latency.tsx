@@ -37,7 +37,7 @@ function Statistics({ data }: { data: OperationsResponse }): React.JSX.Element {
         </tbody>
       </table>
       <p className="dim small no-gap">
-        Over the last 1,000 submissions. The mean cost of “All” is the total spent, including idle time, divided by all submissions.
+        Completed submissions: those that a VM has judged, at most the last 1,000. The mean cost of “All” is the total spent, including idle time, divided by all of them.
       </p>
     </>
   );

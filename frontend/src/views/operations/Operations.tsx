@@ -1,5 +1,6 @@
 /** The operations view: VMs, queue, VM history, costs and latency. Updates live. */
 import { useState } from "react";
+import { Link } from "wouter";
 import { ErrorMessage } from "../../components/MessagePage";
 import { dollars } from "../../lib/format";
 import { useTitle } from "../../lib/hooks";
@@ -25,6 +26,7 @@ export default function Operations(): React.JSX.Element {
     <div className="stack operations">
       <div className="row">
         <h1 className="grow">Operations</h1>
+        {data?.everyone === true && <Link href="/operators">Act on VMs, intake, limits and keys</Link>}
         <Live live={live} />
       </div>
       {data === null ? <Placeholder /> : <Loaded data={data} offsetMs={offsetMs} hours={hours} setHours={setHours} />}
@@ -53,7 +55,7 @@ function Loaded({ data, offsetMs, hours, setHours }: LoadedProps): React.JSX.Ele
       <VmHistory data={data} now={now} hours={hours} setHours={setHours} />
       <div className="operations-past">
         <Budget data={data} />
-        {data.everyone && <WhatIf />}
+        {data.everyone && <WhatIf completed={data.tasks.completed} />}
         <CostByUser data={data} />
         <Latency data={data} />
       </div>
@@ -82,6 +84,11 @@ function Notes({ data }: { data: OperationsResponse }): React.JSX.Element {
         <div className="note warn">
           Budget alert: {dollars(money.spent_usd)} of {dollars(money.credits_usd)} spent. Submissions are rejected when the remaining credits do not cover a VM. Raise{" "}
           <code>AMD_GRANT_CREDITS_TOTAL</code>, or lower <code>AMD_VM_IDLE_TIMEOUT</code> to spend less.
+        </div>
+      )}
+      {data.intake.mode !== "open" && (
+        <div className="note warn">
+          {data.intake.mode === "queue" ? "The queue is paused; submissions wait" : "The intake is paused; new submissions are refused"}: {data.intake.reason}
         </div>
       )}
       {simulated && (

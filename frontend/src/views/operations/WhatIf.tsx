@@ -1,18 +1,22 @@
 /** What this month would have cost with other keep-warm policies. It is simulated, so it loads after the rest. */
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { whatIf } from "../../lib/api";
 import { count, dollars, plural, span } from "../../lib/format";
 import { useQuery } from "../../lib/hooks";
 import type { WhatIfResponse } from "../../lib/generated";
 import { Progress } from "../../components/Progress";
-import { isFree, policyRows, whatIfText, type PolicyRow } from "./whatIfSummary";
+import { isFree, policyRows, replayText, whatIfText, type PolicyRow } from "./whatIfSummary";
 
-/** The service caches the result for ten minutes. */
-const REFRESH_MS = 15 * 60_000;
+/** The service simulates again only if arrivals or limits have changed. */
+const REFRESH_MS = 30_000;
 
-export function WhatIf(): React.JSX.Element {
+/** A new value of `completed`, the number of completed submissions, fetches the result again; the old one stays until then. */
+export function WhatIf({ completed }: { completed: number }): React.JSX.Element {
   const [attempt, setAttempt] = useState(1);
-  const { data, error, loading } = useQuery(`what-if ${attempt}`, whatIf, REFRESH_MS);
+  const { data, error, loading, refetch } = useQuery(`what-if ${attempt}`, whatIf, REFRESH_MS);
+  useEffect(() => {
+    refetch();
+  }, [completed, refetch]);
   return (
     <section className="card stack what-if" aria-labelledby="what-if-title">
       <h2 id="what-if-title">
@@ -53,6 +57,7 @@ function Results({ data }: { data: WhatIfResponse }): React.JSX.Element {
   return (
     <>
       <p>{whatIfText(data)}</p>
+      {data.adaptive !== "" && <p data-testid="adaptive">{data.adaptive}</p>}
       <table className="users">
         <thead>
           <tr>
@@ -73,7 +78,7 @@ function Results({ data }: { data: WhatIfResponse }): React.JSX.Element {
         </tbody>
       </table>
       <p className="dim small">
-        Replay of {plural(data.tasks, "submission")}{isFree(data) ? " with a cloud’s provisioning times and prices" : ""}. The best possible policy knows all arrivals in advance; it and the adaptive policy weigh cost against the value of waiting time (
+        {replayText(data)}{isFree(data) ? " with a cloud’s provisioning times and prices" : ""}. The best possible policy knows all arrivals in advance; it and the adaptive policy weigh cost against the value of waiting time (
         <code>WARMFRONT_WAIT_VALUE_USD_PER_HOUR</code>).
       </p>
     </>

@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { WhatIfResponse } from "../../lib/generated";
-import { policyRows, whatIfText } from "./whatIfSummary";
+import { policyRows, replayText, whatIfText } from "./whatIfSummary";
 
 const DATA: WhatIfResponse = {
   since: "2026-11-01T00:00:00Z",
   tasks: 385,
+  completed: 380,
+  wait_value_usd_per_h: 20,
+  adaptive: "",
   spent_usd: 41.2,
   simulated: false,
   items: [
@@ -18,6 +21,11 @@ describe("what-if", () => {
     expect(whatIfText(DATA)).toBe(
       "This month cost $41.20; with fixed 10 minutes it would have cost $78.90; the best possible is $36.10.",
     );
+  });
+
+  it("says how many of the replayed submissions are completed", () => {
+    expect(replayText(DATA)).toBe("Replay of 385 submissions that got a VM this month: 380 completed, 5 cancelled, failed or running");
+    expect(replayText({ ...DATA, tasks: 1, completed: 1 })).toBe("Replay of 1 submission that got a VM this month, all completed");
   });
 
   it("lists every simulated policy", () => {

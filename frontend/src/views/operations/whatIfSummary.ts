@@ -1,5 +1,5 @@
 /** Summarize the what-if simulation of this month, as a sentence and as table rows. Pure. */
-import { dollars } from "../../lib/format";
+import { count, dollars, plural } from "../../lib/format";
 import type { WhatIfResponse } from "../../lib/generated";
 
 export interface PolicyRow {
@@ -28,6 +28,13 @@ export function whatIfText(data: WhatIfResponse): string {
   const alternatives = others.map(({ policy, usd }, index) => `with ${policy} ${index === 0 ? "it would have cost " : ""}${dollars(usd)}`);
   const last = best === undefined ? [] : [`the best possible is ${dollars(best.usd)}`];
   return `${start} ${[...alternatives, ...last].join("; ")}.`;
+}
+
+/** `Replay of the 13 submissions that got a VM: 12 completed, 1 not.` */
+export function replayText({ tasks, completed }: WhatIfResponse): string {
+  const others = tasks - completed;
+  const which = others === 0 ? ", all completed" : `: ${count(completed)} completed, ${count(others)} cancelled, failed or running`;
+  return `Replay of ${plural(tasks, "submission")} that got a VM this month${which}`;
 }
 
 function spentText({ spent_usd: usd, simulated }: WhatIfResponse): string {

@@ -26,13 +26,13 @@ describe("quoteText", () => {
     );
   });
 
-  it("gives the chance of a warm VM", () => {
+  it("says what the chance refers to", () => {
     const chances = [0.004, 0.857, 0.995, 1].map((warm_chance) => quoteText({ ...QUOTE, warm_chance }).split(" · ")[1]);
     expect(chances).toEqual([
       undefined,
-      "86% chance of a warm VM",
-      "over 99% chance of a warm VM",
-      "over 99% chance of a warm VM",
+      "86% chance that a VM is still warm if you submit within about a minute",
+      "over 99% chance that a VM is still warm if you submit within about a minute",
+      "over 99% chance that a VM is still warm if you submit within about a minute",
     ]);
     expect(quoteText({ ...QUOTE, vm_state: null, warm_chance: 1 })).not.toContain("chance");
   });

@@ -5,18 +5,19 @@ import { timeText } from "../../lib/timingText";
 import { isFailure, type SubmissionProgress, type VerdictEvent } from "../../lib/submissionProgress";
 import type { QuoteResponse } from "../../lib/generated";
 
-/** `warm start, about 9 s, $0.005 · 86% chance of a warm VM`. */
+/** `warm start, about 9 s, $0.005 · 86% chance that a VM is still warm if you submit within about a minute`. */
 export function quoteText(quote: QuoteResponse): string {
   const start = quote.vm_state === null ? "" : quote.vm_state === "WARM_REUSE" ? "warm start, " : "cold start, ";
   const queue = quote.position > 0 ? `, ${quote.position} ahead of you` : "";
   return `${start}about ${roughly(quote.total_s)}, ${costText(quote)}${queue}${chanceText(quote)}`;
 }
 
-/** The chance that a VM is warm when the submission is sent within the next minutes. */
+/** What the chance refers to: a VM that is ready when the submission is sent, by an author who takes about a minute. */
 function chanceText({ vm_state: state, warm_chance: chance }: QuoteResponse): string {
   if (state === null || chance < 0.005) return "";
   const likely = chance >= 0.995 ? "over 99%" : `${Math.round(100 * chance)}%`;
-  return ` · ${likely} chance of a warm VM`;
+  const what = state === "WARM_REUSE" ? "that a VM is still warm" : "that a VM is ready";
+  return ` · ${likely} chance ${what} if you submit within about a minute`;
 }
 
 function costText(quote: QuoteResponse): string {

@@ -82,7 +82,9 @@ async def create_own_key(
             "With a key, the service would reject requests without one, such as yours.",
             hint="`warmfront keys create` creates keys.",
         )
-    key, secret = await service.store.create_key(caller.user, role, service.clock.now(), team=caller.team)
+    key, secret = await service.store.create_key(
+        caller.user, role, service.clock.now(), team=caller.team, by=caller.actor
+    )
     return ApiKeyCreatedResponse(**_key_fields(key), secret=secret)
 
 
@@ -92,7 +94,7 @@ async def revoke_own_key(
 ) -> ApiKeyListResponse:
     """Revoke one of the caller's API keys."""
     own = {key.id for key in await service.store.list_keys() if key.user == caller.user}
-    if key_id not in own or not await service.store.revoke_key(key_id, service.clock.now()):
+    if key_id not in own or not await service.store.revoke_key(key_id, service.clock.now(), by=caller.actor):
         raise NotFound(
             f"You have no active key {quote_value(key_id)}.",
             hint="GET /api/amd/account/keys lists your keys.",

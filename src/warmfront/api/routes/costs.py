@@ -96,7 +96,7 @@ async def get_costs(service: ServiceDep, caller: CallerDep) -> CostsResponse:
             user=caller.user,
             spent_usd=report.user_today.user_usd,
             expected_usd=report.user_today.user_expected_usd,
-            limit_usd=service.settings.daily_budget_usd,
+            limit_usd=service.current_settings.daily_budget_usd,
         ),
         cpu_nodes=_cpu_node_costs(service, *report.cpu_nodes),
         audit=_billing_reconciliation(service),
@@ -109,7 +109,7 @@ async def prometheus_metrics(service: ServiceDep) -> Response:
     if service.state == "standby":
         return Response(prometheus.standby_exposition(), media_type=prometheus.MEDIA_TYPE)
     totals = await service.store.totals()
-    text = prometheus.exposition(service.orchestrator, totals, simulated=service.provider.simulated)
+    text = prometheus.exposition(service, totals)
     return Response(text, media_type=prometheus.MEDIA_TYPE)
 
 

@@ -20,6 +20,7 @@ from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
 from warmfront.errors import SimulationFailed
 from warmfront.money import forecast
+from warmfront.orchestrator.adaptive import MIN_ARRIVALS, MIN_PERIOD_S
 from warmfront.roles import Role
 from warmfront.value_class import dataclass
 from warmfront.wire.forecasts import (
@@ -47,27 +48,48 @@ _MAX_ARRIVALS = 20_000
 _PACES = (10.0, 50.0, 200.0)
 #: How long a simulation's result is cached.
 _CACHE_S = 600.0
+#: How long it is cached after its input has changed: each simulation occupies a core for seconds.
+_CHANGED_CACHE_S = 20.0
 #: A simulation that takes longer is aborted.
 _TIMEOUT_S = 300.0
+#: A smaller difference between two policies is not explained.
+_CENT_USD = 0.005
 #: The local provider's VMs boot almost instantly, so its forecasts use a cloud's typical times instead.
 _CLOUD_BOOT_S, _CLOUD_TASK_S = 450.0, 30.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class CachedSimulation:
+    """The result of a simulation, with its input."""
+
+    at: float
+    request: dict[str, Any]
+    result: Any
+
+
+def _min_age_s(cached: dict[str, Any], request: dict[str, Any]) -> float:
+    """Return how old a result must be to be computed again: soon if arrivals or limits have changed."""
+    facts = ("arrivals_at", "keep_warm", "idle_timeout_s", "wait_value_usd_per_h", "max_vms")
+    changed = any(cached["account"][name] != request["account"][name] for name in facts)
+    return _CHANGED_CACHE_S if changed else _CACHE_S
 
 
 @dataclass(kw_only=True)
 class Simulations:
     """A queue that runs simulations one at a time, with a cache of their results."""
 
-    _cache: dict[str, tuple[float, Any]] = field(default_factory=dict)
+    _cache: dict[str, CachedSimulation] = field(default_factory=dict)
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self, request: dict[str, Any], now: float) -> Any:  # noqa: ANN401 - JSON
         """Return the result of a simulation, which may be some minutes old."""
         key = f"{request['what']} {request.get('paces')}"
         async with self._lock:
-            simulated_at, result = self._cache.get(key, (-_CACHE_S, None))
-            if not 0 <= now - simulated_at < _CACHE_S:
-                result = await _simulate(request)
-                self._cache[key] = (now, result)
+            cached = self._cache.get(key)
+            if cached is not None and 0 <= now - cached.at < _min_age_s(cached.request, request):
+                return cached.result
+            result = await _simulate(request)
+            self._cache[key] = CachedSimulation(at=now, request=request, result=result)
             return result
 
 
@@ -145,10 +167,48 @@ async def get_what_if(service: ServiceDep, caller: CallerDep, simulations: Simul
     return WhatIfResponse(
         since=since,
         tasks=len(history[0]),
+        completed=min(len(history[0]), await service.store.completed_since(since)),
+        wait_value_usd_per_h=service.current_settings.wait_value_usd_per_h,
+        adaptive=adaptive_text(
+            [PolicyCost.model_validate(row) for row in rows],
+            history[0],
+            service.current_settings.wait_value_usd_per_h,
+        ),
         spent_usd=spent_usd,
         simulated=service.provider.simulated,
         items=[PolicyCost.model_validate(row) for row in rows],
     )
+
+
+def adaptive_text(rows: list[PolicyCost], arrivals_at: list[float], wait_usd_per_h: float) -> str:
+    """Say why the adaptive policy costs more than the cheapest other one; empty if it does not."""
+    others = [row for row in rows if not row.best and row.policy != "adaptive"]
+    adaptive = next((row for row in rows if row.policy == "adaptive"), None)
+    if adaptive is None or not others:
+        return ""
+    cheapest = min(others, key=lambda row: row.usd)
+    more_usd = adaptive.usd - cheapest.usd
+    if more_usd < _CENT_USD:
+        return ""
+    start = f"The adaptive policy costs ${more_usd:.2f} more for VMs than {cheapest.policy}"
+    saved_s = cheapest.wait_mean_s - adaptive.wait_mean_s
+    if adaptive.cost_usd <= cheapest.cost_usd:
+        worth = f"worth more than that at ${wait_usd_per_h:g} per hour of waiting"
+        return f"{start}, and saves {saved_s:.0f} s of waiting per submission, {worth}."
+    period_s = arrivals_at[-1] - arrivals_at[0]
+    if len(arrivals_at) < MIN_ARRIVALS or period_s < MIN_PERIOD_S:
+        return (
+            f"{start}: it has too little history for a forecast ({len(arrivals_at)} submissions in "
+            f"{period_s / 3600:.1f} h; it needs {MIN_ARRIVALS} in {MIN_PERIOD_S / 3600:.0f} h). Until then "
+            "it keeps every VM until idling has cost as much as a cold start."
+        )
+    if adaptive.cold_starts < cheapest.cold_starts:
+        avoided = cheapest.cold_starts - adaptive.cold_starts
+        return (
+            f"{start}: it kept VMs for submissions that did not arrive. It avoided {avoided} cold starts, "
+            f"which did not save enough waiting at ${wait_usd_per_h:g} per hour."
+        )
+    return f"{start}: arrivals did not follow the pattern of the days before, so VMs were kept in vain."
 
 
 def _require_operator(caller: Caller) -> None:
@@ -164,7 +224,7 @@ def _account(
     service: ServiceContext, history: tuple[list[float], list[float]], *, days: int
 ) -> dict[str, Any]:
     """Return the input of `warmfront.simulate.account_forecast`."""
-    settings, provider = service.settings, service.provider
+    settings, provider = service.current_settings, service.provider
     arrivals_at, boots_s = history
     budget, billing = service.orchestrator.budget_status(), provider.billing(settings.default_gpu)
     is_measured = not provider.simulated or settings.rehearse

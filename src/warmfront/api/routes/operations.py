@@ -18,6 +18,7 @@ from warmfront.api.deps import CallerDep, ServiceDep, StreamsDep
 from warmfront.api.event_stream import EventStream
 from warmfront.api.openapi import CHANGE_STREAM, error_responses_for
 from warmfront.api.routes.costs import meter_costs
+from warmfront.api.routes.operator_controls import intake_response
 from warmfront.api.routes.provisioning import provisioning_problems
 from warmfront.api.routes.vms import foreign_vms, vm_response
 from warmfront.api.timeline import TimelineSegment, vm_timeline
@@ -87,6 +88,7 @@ async def get_operations(
         failed_vms=_failed_vms(service, caller, report),
         foreign_vms=foreign_vms(service, caller),
         queue=_queue(service, caller),
+        intake=intake_response(service),
         provisioning=provisioning_problems(service, caller),
         lanes=_timelines(report, caller, since, now),
         money=_credits(service, budget, report, now),
@@ -168,6 +170,8 @@ def _state(service: ServiceContext) -> dict[str, Any]:
             problem.gpu: f"{problem.kind} {problem.failures}"
             for problem in service.orchestrator.provisioning_problems()
         },
+        "intake": service.orchestrator.intake.state.mode.value,
+        "draining": sorted(vm.id for vm in pool if vm.draining),
         "alerted": service.orchestrator.budget_status().alert_sent,
     }
 
@@ -233,7 +237,7 @@ def _credits(
     service: ServiceContext, budget: BudgetStatus, report: OperationsReport, now: float
 ) -> CreditsResponse:
     billed = [vm for vm in service.orchestrator.pool() if vm.started_at is not None]
-    threshold = Decimal(str(service.settings.alert_threshold))
+    threshold = Decimal(str(service.current_settings.alert_threshold))
     rates_usd = (billing_of(service.provider, vm).rate_usd_per_h for vm in billed)
     return CreditsResponse(
         credits_usd=budget.credits_usd,

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Path
 
 from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
+from warmfront.audit_chain import AuditAction
 from warmfront.errors import NotFound
 from warmfront.gpus import CPU_NODE
 from warmfront.roles import Role
@@ -39,7 +40,9 @@ async def reset_provisioning(
     allowed = (*settings.gpu_types, CPU_NODE) if settings.has_cpu_nodes else settings.gpu_types
     if gpu_type not in allowed:
         raise NotFound(f"There is no GPU type {gpu_type[:64]!r}; allowed: {', '.join(allowed)}.")
-    service.orchestrator.reset_provisioning(gpu_type)
+    had_problem = service.orchestrator.reset_provisioning(gpu_type)
+    record = caller.actor.record(AuditAction.PROVISIONING_RESET, gpu_type, before={"problem": had_problem})
+    await service.store.append_audit(record, service.clock.now())
     return await get_provisioning(service, caller)
 
 

@@ -66,7 +66,7 @@ def _refusal(error: WarmfrontError) -> QuoteRefusal:
 
 async def _exceeded_cap(service: ServiceContext, caller: Caller, cost_usd: Decimal) -> BudgetExceeded | None:
     """Return the error for a daily cap of the caller that this cost would exceed; None if there is none."""
-    caps = caller.daily_caps(service.settings)
+    caps = caller.daily_caps(service.current_settings)
     if caps is None:
         return None
     now = service.clock.now()

@@ -46,7 +46,7 @@ router = APIRouter(tags=["submissions"])
 @router.post(
     "/submit",
     response_class=Response,
-    responses={200: EVENT_STREAM, 202: _CREATED, **error_responses_for(402, 409, 413, 415, 422, 429)},
+    responses={200: EVENT_STREAM, 202: _CREATED, **error_responses_for(402, 409, 413, 415, 422, 429, 503)},
 )
 async def submit(
     *,
@@ -68,8 +68,8 @@ async def submit(
     try:
         submission = await service.orchestrator.submit(
             new,
-            quotas=submission_quotas(service.settings),
-            caps=caller.daily_caps(service.settings),
+            quotas=submission_quotas(service.current_settings),
+            caps=caller.daily_caps(service.current_settings),
         )
     except BaseException:
         if place is not None:
@@ -169,9 +169,13 @@ async def get_source(submission_id: str, service: ServiceDep, caller: CallerDep)
 
 @router.post("/submissions/{submission_id}/cancel", responses=error_responses_for(404, 409, 413, 422))
 async def cancel(submission_id: str, service: ServiceDep, caller: CallerDep) -> SubmissionDetailResponse:
-    """Cancel a submission. Responds when its sandbox is destroyed; the submission and its events are kept."""
-    await _owned(service, caller, submission_id)
-    await service.orchestrator.cancel(submission_id)
+    """Cancel a submission; operators may cancel anyone's.
+
+    Responds when its sandbox is destroyed; the submission and its events are kept.
+    """
+    submission = await _owned(service, caller, submission_id)
+    is_own = submission.owner == caller.user
+    await service.orchestrator.cancel(submission_id, by=None if is_own else caller.actor)
     submission, verdict = await get_with_verdict(service, caller, submission_id)
     return serialization.submission_detail(submission, verdict)
 

@@ -1,0 +1,115 @@
+/** The limits that can be changed at run time. A restart of the service keeps the changes. */
+import { useState } from "react";
+import { ConfirmDialog, errorText } from "../../components/ConfirmDialog";
+import { ErrorMessage } from "../../components/MessagePage";
+import { useQuery } from "../../lib/hooks";
+import type { LimitResponse } from "../../lib/generated";
+import { changeLimit, limits } from "./requests";
+import { LIMIT_NAMES } from "./limitNames";
+
+interface Change {
+  limit: LimitResponse;
+  /** Null restores the configured value. */
+  value: string | null;
+}
+
+export function Limits({ round, onChange }: { round: number; onChange: () => void }): React.JSX.Element {
+  const { data, error, refetch } = useQuery(`limits ${round}`, limits);
+  const [change, setChange] = useState<Change | null>(null);
+  if (error !== null) return <ErrorMessage error={error} onRetry={refetch} />;
+  return (
+    <section className="card stack" aria-labelledby="limits-title">
+      <h2 id="limits-title">Limits</h2>
+      {data === null ? (
+        <p className="dim">Loading…</p>
+      ) : (
+        <div className="scroll" tabIndex={0} role="region" aria-label="All limits">
+          <table>
+            <thead>
+              <tr>
+                <th>Limit</th>
+                <th>Value</th>
+                <th className="wide-only">Setting</th>
+                <th>
+                  <span className="hidden">Actions</span>
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {data.items.map((limit) => (
+                <LimitRow key={`${limit.name} ${limit.value}`} limit={limit} onSave={(value) => setChange({ limit, value })} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {change !== null && <ChangeDialog {...change} onDone={onChange} onClose={() => setChange(null)} />}
+    </section>
+  );
+}
+
+function LimitRow({ limit, onSave }: { limit: LimitResponse; onSave: (value: string | null) => void }): React.JSX.Element {
+  const [value, setValue] = useState(limit.value);
+  const label = LIMIT_NAMES[limit.name] ?? limit.name;
+  return (
+    <tr>
+      <th scope="row">
+        {label} {limit.changed && <span className="badge info">Changed</span>}
+      </th>
+      <td>
+        <input
+          className="operators-value"
+          aria-label={label}
+          value={value}
+          title={`Allowed: ${limit.allowed}`}
+          onChange={(event) => setValue(event.target.value)}
+        />
+      </td>
+      <td className="small dim wide-only">
+        <code>{limit.variable}</code> = {limit.configured}
+      </td>
+      <td>
+        <div className="row operators-actions">
+          <button className="button small" disabled={value.trim() === limit.value || value.trim() === ""} onClick={() => onSave(value.trim())}>
+            Change…
+          </button>
+          {limit.changed && (
+            <button className="button small" onClick={() => onSave(null)} aria-label={`Reset ${label}`}>
+              Reset…
+            </button>
+          )}
+        </div>
+      </td>
+    </tr>
+  );
+}
+
+function ChangeDialog({ limit, value, onDone, onClose }: Change & { onDone: () => void; onClose: () => void }): React.JSX.Element {
+  const [reason, setReason] = useState("");
+  const { data, error } = useQuery(`preview ${limit.name} ${value}`, () => changeLimit(limit.name, value, "", true));
+  const effect = data?.effects[0];
+  return (
+    <ConfirmDialog
+      title={`${LIMIT_NAMES[limit.name] ?? limit.name}: ${value ?? limit.configured}?`}
+      confirm="Change limit"
+      ready={effect !== undefined}
+      onConfirm={async () => {
+        await changeLimit(limit.name, value, reason.trim(), false);
+        onDone();
+      }}
+      onClose={onClose}
+    >
+      {effect !== undefined && <p data-testid="effect">{effect.text}</p>}
+      {effect === undefined && error === null && <p className="dim">Computing what this saves or costs…</p>}
+      {error !== null && (
+        <div className="note bad" role="alert">
+          {errorText(error)}
+        </div>
+      )}
+      <label className="stack">
+        <span>Reason, for the audit log</span>
+        <input value={reason} maxLength={300} onChange={(event) => setReason(event.target.value)} />
+      </label>
+    </ConfirmDialog>
+  );
+}

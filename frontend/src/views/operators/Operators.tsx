@@ -1,0 +1,61 @@
+/** The operators' view: act on VMs, pause the intake, change limits, manage keys, and read the audit log. */
+import { useState } from "react";
+import { Link } from "wouter";
+import { ErrorMessage, MessagePage } from "../../components/MessagePage";
+import { useTitle } from "../../lib/hooks";
+import { useOperations } from "../operations/useOperations";
+import { useServerNow } from "../operations/useServerNow";
+import type { OperationsResponse } from "../../lib/generated";
+import { Alerts } from "./Alerts";
+import { AuditLog } from "./AuditLog";
+import { Intake } from "./Intake";
+import { Keys } from "./Keys";
+import { Limits } from "./Limits";
+import { Teams } from "./Teams";
+import { VmControls } from "./VmControls";
+import "./operators.css";
+
+export default function Operators(): React.JSX.Element {
+  useTitle("Operators");
+  const { data, error, offsetMs, refetch } = useOperations(1);
+  if (data === null && error !== null) return <ErrorMessage error={error} onRetry={refetch} />;
+  if (data === null) return <p className="dim">Loading…</p>;
+  if (!data.everyone) {
+    return (
+      <MessagePage title="Operators only">
+        <p>Your key does not permit this. Ask an operator, or enter an operator’s key in the settings.</p>
+        <p>
+          <Link href="/operations">Operations</Link> · <Link href="/settings">Settings</Link>
+        </p>
+      </MessagePage>
+    );
+  }
+  return <Loaded data={data} offsetMs={offsetMs} refetch={refetch} />;
+}
+
+function Loaded({ data, offsetMs, refetch }: { data: OperationsResponse; offsetMs: number; refetch: () => void }): React.JSX.Element {
+  const now = useServerNow(offsetMs, 1000);
+  // Every action changes the audit log, so it loads again.
+  const [round, setRound] = useState(0);
+  const changed = (): void => {
+    refetch();
+    setRound((n) => n + 1);
+  };
+  return (
+    <div className="stack operators">
+      <div className="row">
+        <h1 className="grow">Operators</h1>
+        <Link href="/operations">Operations</Link>
+      </div>
+      <Intake intake={data.intake} onChange={changed} />
+      <VmControls vms={data.vms} now={now} onChange={changed} />
+      <Limits round={round} onChange={changed} />
+      <div className="operators-people">
+        <Keys round={round} onChange={changed} />
+        <Teams round={round} />
+      </div>
+      <Alerts onTest={changed} />
+      <AuditLog round={round} />
+    </div>
+  );
+}

@@ -1,0 +1,14 @@
+/** What an entry of the audit log changed, in one line. Pure. */
+import type { AuditEntryResponse } from "../../lib/generated";
+
+export function changeText({ before, after, detail }: Pick<AuditEntryResponse, "before" | "after" | "detail">): string {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const changes = names.map((name) => `${name.replaceAll("_", " ")}: ${valueText(before[name])} → ${valueText(after[name])}`);
+  return [...changes, ...(detail === "" ? [] : [detail])].join("; ");
+}
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return "–";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return typeof value === "string" || typeof value === "number" ? String(value) : JSON.stringify(value);
+}

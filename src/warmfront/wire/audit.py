@@ -1,0 +1,46 @@
+"""The audit log: who did what, when, to what, and with which outcome."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from warmfront.audit_chain import AuditOutcome
+from warmfront.wire.base import ResponseModel, Timestamp
+
+
+class AuditEntryResponse(ResponseModel):
+    """An entry of the audit log."""
+
+    seq: int = Field(description="From 1, without gaps.")
+    time: Timestamp
+    actor: str = Field(description="The user who acted.", examples=["ada"])
+    via: str = Field(description="The id of the API key; `session`, `local` or `command line` without one.")
+    action: str = Field(description="Stable; programs may match on it.", examples=["vm.drain"])
+    subject: str = Field(description="What was acted on, such as the id of a VM.")
+    before: dict[str, Any] = Field(description="The values that changed, before the action.")
+    after: dict[str, Any] = Field(description="The same values after the action.")
+    outcome: AuditOutcome
+    detail: str = Field(description="The reason that the actor gave, or why the action was refused.")
+    previous_sha256: str = Field(description="The hash of the entry before; empty for the first.")
+    sha256: str = Field(description="The hash of this entry, which includes the hash of the entry before.")
+
+
+class AuditPageResponse(ResponseModel):
+    """One page of the audit log, newest first."""
+
+    items: list[AuditEntryResponse]
+    next_before: int | None = Field(description="`before` of the next page; null on the last page.")
+
+
+class AuditCheckResponse(ResponseModel):
+    """The result of checking the hash chain of the audit log."""
+
+    intact: bool
+    entries: int = Field(description="How many entries fit the chain.")
+    head_sha256: str = Field(
+        description="The hash of the last entry that fits. Note it elsewhere to compare."
+    )
+    broken_at: int | None = Field(description="The first entry that does not fit; null if all do.")
+    problem: str = Field(description="What is wrong with that entry; empty if the chain is intact.")

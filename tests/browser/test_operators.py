@@ -1,0 +1,125 @@
+"""The operators' view in a browser: act on VMs, pause the intake, change limits, and read who did it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.browser_window import Window
+from tests.support.services import REHEARSAL, Service, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from playwright.sync_api import Browser, Page
+
+_IDLE_FOR_AN_HOUR = {"AMD_VM_IDLE_TIMEOUT": "3600"}
+
+
+@pytest.fixture(name="keyed", scope="module")
+def _keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, str]]:
+    """Yield a service with an idle VM, and the key of its operator."""
+    with serving(tmp_path_factory.mktemp("operators"), **REHEARSAL, **_IDLE_FOR_AN_HOUR) as service:
+        assert service.judged(endpoint="checker")[-1]["status"] == "CHECKED"
+        words = service.run("keys", "create", "--user", "olga", "--role", "operator").stdout.split()
+        yield service, next(word for word in words if word.startswith("wf_"))
+
+
+def _open(browser: Browser, service: Service, key: str) -> tuple[Window, Page]:
+    window = Window(browser, service.url)
+    window.context.add_init_script(f"localStorage.setItem('warmfront.key', '{key}')")
+    page = window.open("/operators")
+    expect(page.get_by_role("heading", name="Audit log")).to_be_visible()
+    return window, page
+
+
+def _entries(page: Page) -> list[str]:
+    return page.get_by_test_id("audit-entry").all_inner_texts()
+
+
+def test_an_operator_pins_and_drains_a_vm_and_the_log_says_who_and_when(
+    browser: Browser, keyed: tuple[Service, str]
+) -> None:
+    """Each dialog says what the action costs or saves; the VM ends; the log has actor, time and subject."""
+    service, key = keyed
+    window, page = _open(browser, service, key)
+    row = page.get_by_test_id("vm-row")
+    expect(row).to_have_count(1)
+    row.get_by_role("button", name=re.compile("^Pin VM")).click()
+    expect(page.get_by_test_id("effect")).to_contain_text(re.compile(r"costs up to \$\d+\.\d+ more"))
+    page.get_by_role("dialog").get_by_role("combobox").select_option("24")
+    page.get_by_role("button", name="Pin VM", exact=True).click()
+    expect(row.get_by_text("Pinned", exact=True)).to_be_visible()
+    row.get_by_role("button", name=re.compile("^Drain VM")).click()
+    expect(page.get_by_test_id("effect")).to_contain_text(re.compile(r"Saves up to \$\d+\.\d+"))
+    page.get_by_role("button", name="Drain VM", exact=True).click()
+    expect(page.get_by_text("No VMs are running, and nothing is being spent.")).to_be_visible()
+    first = page.get_by_test_id("audit-entry").first
+    expect(first).to_contain_text("vm.drain")
+    expect(first).to_contain_text("olga")
+    expect(first).to_contain_text(re.compile(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d"))
+    expect(first).to_contain_text(re.compile(r"vm_[0-9a-f]{24}"))
+    expect(first).to_contain_text("draining: no → yes")
+    page.get_by_role("button", name="Check the chain").click()
+    expect(page.get_by_text("chain intact.")).to_be_visible()
+    window.close()
+    assert window.console_errors == []
+
+
+def test_the_intake_switch_and_a_limit(browser: Browser, keyed: tuple[Service, str]) -> None:
+    """A pause shows its reason to everyone; a limit can be changed and reset; a bad value is explained."""
+    service, key = keyed
+    window, page = _open(browser, service, key)
+    page.get_by_role("button", name="Pause intake…").click()
+    page.get_by_label("Are refused").check()
+    page.get_by_label("Reason, shown to authors").fill("The image is being replaced.")
+    page.get_by_role("button", name="Pause intake", exact=True).click()
+    expect(page.get_by_text("Paused: new submissions are refused.")).to_be_visible()
+    page.get_by_role("link", name="Operations", exact=True).last.click()
+    expect(page.get_by_text("new submissions are refused: The image is being replaced.")).to_be_visible()
+    page.get_by_role("link", name="Act on VMs, intake, limits and keys").click()
+    page.get_by_role("button", name="Resume intake").click()
+    expect(page.get_by_text("Submissions are accepted and run.")).to_be_visible()
+    limit = page.get_by_label("VMs at a time", exact=True)
+    limit.fill("0")
+    page.get_by_role("row", name="VMs at a time").get_by_role("button", name="Change…").click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_contain_text("a whole number from 1")
+    page.get_by_role("button", name="Cancel").click()
+    limit.fill("5")
+    page.get_by_role("row", name="VMs at a time").get_by_role("button", name="Change…").click()
+    expect(page.get_by_test_id("effect")).to_contain_text("More VMs can cost up to $")
+    page.get_by_label("Reason, for the audit log").fill("A class begins.")
+    page.get_by_role("button", name="Change limit").click()
+    expect(page.get_by_test_id("audit-entry").first).to_contain_text("max vms: 3 → 5; A class begins.")
+    page.get_by_role("button", name="Reset VMs at a time").click()
+    page.get_by_role("button", name="Change limit").click()
+    expect(page.get_by_role("button", name="Reset VMs at a time")).to_have_count(0)
+    window.close()
+    errors = [error for error in window.console_errors if "422" not in error]
+    assert errors == []
+
+
+def test_keys_are_created_and_revoked_on_the_page(browser: Browser, keyed: tuple[Service, str]) -> None:
+    """The secret is shown once and works; a user's key does not open the view."""
+    service, key = keyed
+    window, page = _open(browser, service, key)
+    form = page.get_by_role("form", name="New API key")
+    form.get_by_label("User").fill("ada")
+    form.get_by_label("Team").fill("kernels")
+    form.get_by_role("button", name="Create key").click()
+    secret = page.locator(".operators-secret").inner_text()
+    expect(page.get_by_role("row", name="kernels ada")).to_be_visible()
+    user = Window(browser, service.url)
+    user.context.add_init_script(f"localStorage.setItem('warmfront.key', '{secret}')")
+    expect(user.open("/operators").get_by_role("heading", name="Operators only")).to_be_visible()
+    user.close()
+    page.get_by_role("button", name="Revoke the key of ada").click()
+    page.get_by_role("button", name="Revoke key").click()
+    expect(page.get_by_role("button", name="Revoke the key of ada")).to_have_count(0)
+    assert service.run("vms", WARMFRONT_API_KEY=secret).returncode == 2
+    assert not any(secret in entry for entry in _entries(page))
+    window.close()
+    assert window.console_errors == []
