@@ -132,7 +132,7 @@ class ManagedKeyCreatedResponse(ManagedKeyResponse):
     secret: str
 
 
-class TeamResponse(ResponseModel):
+class TeamSpendingResponse(ResponseModel):
     """A team with its members and its spending today (UTC)."""
 
     team: str
@@ -145,4 +145,4 @@ class TeamResponse(ResponseModel):
 class TeamListResponse(ResponseModel):
     """The teams of all active keys."""
 
-    items: list[TeamResponse]
+    items: list[TeamSpendingResponse]

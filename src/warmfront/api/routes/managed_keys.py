@@ -15,7 +15,7 @@ from warmfront.wire.operator_controls import (
     ManagedKeyListResponse,
     ManagedKeyResponse,
     TeamListResponse,
-    TeamResponse,
+    TeamSpendingResponse,
 )
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ async def list_teams(service: ServiceDep, _operator: OperatorDep) -> TeamListRes
     for team, users in sorted(members.items()):
         today = await service.store.spent_today("", team, now)
         items.append(
-            TeamResponse(
+            TeamSpendingResponse(
                 team=team,
                 members=sorted(users),
                 spent_usd=today.team_usd,
