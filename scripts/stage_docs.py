@@ -37,6 +37,7 @@ _MAKE = re.compile(r"(?:^|\s)make ([a-z][a-z-]*)")
 _OTHER_VARIABLES = {
     *("WARMFRONT_URL", "WARMFRONT_API_KEY", "WARMFRONT_PROBLEMS", "WARMFRONT_LISTENER_TOKEN"),
     *("WARMFRONT_TEST_REQUIRE_ALL", "DSTACK_BACKEND", "DSTACK_SERVER_ADMIN_TOKEN", "DSTACK_DIGEST"),
+    *("DSTACK_RUNNER_DOWNLOAD_URL", "DSTACK_SHIM_DOWNLOAD_URL"),
 }
 
 
@@ -110,7 +111,7 @@ def mistakes() -> Iterator[str]:
     }
     groups = {name.rpartition(" ")[0] for name in commands}
     codes = {getattr(error, "code", "") for error in vars(errors).values()}
-    names = {variable for variable, _, _ in settings._VARIABLES.values()} | settings._SSH_FLEET_VARIABLES
+    names = {variable for variable, _, _ in settings._VARIABLES.values()} | {*settings._SSH_FLEET_VARIABLES}
     variables = names | _OTHER_VARIABLES | codes
     targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     for path in [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
