@@ -1563,9 +1563,30 @@ export interface TaskSummary {
   warm_cost_usd: number | null;
 }
 
+/** A team with its members and assignments. */
+export interface TeamDetailResponse {
+  name: string;
+  now: string;
+  members: string[];
+  /** Whether the caller may change assignments and export results. */
+  can_manage: boolean;
+  assignments: AssignmentResponse[];
+}
+
 /** The teams of all active keys. */
 export interface TeamListResponse {
-  items: warmfront__wire__operator_controls__TeamResponse[];
+  items: TeamResponse[];
+}
+
+/** A team with its members and its spending today (UTC). */
+export interface TeamResponse {
+  team: string;
+  members: string[];
+  spent_usd: number;
+  /** The expected cost of unfinished submissions. */
+  expected_usd: number;
+  /** Null if there is no daily budget per team. */
+  limit_usd: number | null;
 }
 
 /** One case passed or failed. */
@@ -2065,25 +2086,4 @@ export interface XrayShareRequest {
   /** Add each kernel's assembly, by source line. */
   isa?: boolean;
   visibility?: Visibility;
-}
-
-/** A team with its members and its spending today (UTC). */
-export interface warmfront__wire__operator_controls__TeamResponse {
-  team: string;
-  members: string[];
-  spent_usd: number;
-  /** The expected cost of unfinished submissions. */
-  expected_usd: number;
-  /** Null if there is no daily budget per team. */
-  limit_usd: number | null;
-}
-
-/** A team with its members and assignments. */
-export interface warmfront__wire__teams__TeamResponse {
-  name: string;
-  now: string;
-  members: string[];
-  /** Whether the caller may change assignments and export results. */
-  can_manage: boolean;
-  assignments: AssignmentResponse[];
 }
