@@ -32,7 +32,7 @@ import type {
   SubmissionDetailResponse,
   SubmissionPageResponse,
   SubmitRequest,
-  TeamResponse,
+  TeamDetailResponse,
   UserListResponse,
   UserRequest,
   UserResponse,
@@ -261,10 +261,10 @@ export const ownShares = (): Promise<ShareListResponse> => get("/shares");
 export const changeShare = (id: string, visibility: Visibility): Promise<ShareResponse> =>
   post(`/shares/${segment(id)}`, { visibility });
 
-export const team = (name: string): Promise<TeamResponse> => get(`/teams/${segment(name)}`);
-export const createAssignment = (name: string, body: AssignmentRequest): Promise<TeamResponse> =>
+export const team = (name: string): Promise<TeamDetailResponse> => get(`/teams/${segment(name)}`);
+export const createAssignment = (name: string, body: AssignmentRequest): Promise<TeamDetailResponse> =>
   post(`/teams/${segment(name)}/assignments`, body);
-export const deleteAssignment = (name: string, id: string): Promise<TeamResponse> =>
+export const deleteAssignment = (name: string, id: string): Promise<TeamDetailResponse> =>
   post(`/teams/${segment(name)}/assignments/${segment(id)}/delete`, {});
 /** The results of a team as CSV. */
 export const teamResults = async (name: string): Promise<string> => (await request(`/teams/${segment(name)}/results.csv`)).text();

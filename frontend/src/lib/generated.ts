@@ -1563,19 +1563,19 @@ export interface TaskSummary {
   warm_cost_usd: number | null;
 }
 
-/** The teams of all active keys. */
-export interface TeamListResponse {
-  items: TeamSpendingResponse[];
-}
-
 /** A team with its members and assignments. */
-export interface TeamResponse {
+export interface TeamDetailResponse {
   name: string;
   now: string;
   members: string[];
   /** Whether the caller may change assignments and export results. */
   can_manage: boolean;
   assignments: AssignmentResponse[];
+}
+
+/** The teams of all active keys. */
+export interface TeamListResponse {
+  items: TeamSpendingResponse[];
 }
 
 /** A team with its members and its spending today (UTC). */

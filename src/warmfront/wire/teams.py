@@ -49,7 +49,7 @@ class AssignmentResponse(ResponseModel):
     )
 
 
-class TeamResponse(ResponseModel):
+class TeamDetailResponse(ResponseModel):
     """A team with its members and assignments."""
 
     name: str

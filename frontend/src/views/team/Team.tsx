@@ -4,7 +4,7 @@ import { Link, useSearchParams } from "wouter";
 import { EmptyState, ErrorMessage, MessagePage } from "../../components/MessagePage";
 import { createAssignment, deleteAssignment, problems, team, teamResults } from "../../lib/api";
 import { dateTime, plural, runtime } from "../../lib/format";
-import type { AssignmentResponse, AssignmentResultResponse, TeamResponse } from "../../lib/generated";
+import type { AssignmentResponse, AssignmentResultResponse, TeamDetailResponse } from "../../lib/generated";
 import { useQuery, useTitle } from "../../lib/hooks";
 import { useSession } from "../../lib/session";
 import { download } from "../../lib/download";
@@ -27,7 +27,7 @@ export default function Team(): React.JSX.Element {
 }
 
 function Members({ name }: { name: string }): React.JSX.Element {
-  const [changed, setChanged] = useState<TeamResponse | null>(null);
+  const [changed, setChanged] = useState<TeamDetailResponse | null>(null);
   const query = useQuery(`team ${name}`, () => team(name));
   const data = changed ?? query.data;
   if (query.error !== null) return <ErrorMessage error={query.error} onRetry={query.refetch} />;
@@ -64,7 +64,7 @@ function Members({ name }: { name: string }): React.JSX.Element {
   );
 }
 
-function NewAssignment({ name, onCreated }: { name: string; onCreated: (team: TeamResponse) => void }): React.JSX.Element {
+function NewAssignment({ name, onCreated }: { name: string; onCreated: (team: TeamDetailResponse) => void }): React.JSX.Element {
   const catalogue = useQuery("problems", problems);
   const [problem, setProblem] = useState("");
   const [title, setTitle] = useState("");

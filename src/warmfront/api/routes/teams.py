@@ -19,7 +19,7 @@ from warmfront.wire.teams import (
     AssignmentRequest,
     AssignmentResponse,
     AssignmentResultResponse,
-    TeamResponse,
+    TeamDetailResponse,
 )
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ _CSV_HEAD = (
 
 
 @router.get("/{team}", responses=error_responses_for(404, 422))
-async def get_team(team: _TeamName, service: ServiceDep, caller: CallerDep) -> TeamResponse:
+async def get_team(team: _TeamName, service: ServiceDep, caller: CallerDep) -> TeamDetailResponse:
     """Return a team with its assignments. Results of others are for its managers."""
     await require_member(service, caller, team)
     can_manage = _can_manage(caller, team)
     results = await service.store.teams.results(team)
     now = service.clock.now()
-    return TeamResponse(
+    return TeamDetailResponse(
         name=team,
         now=now,
         members=await service.store.teams.members(team),
@@ -78,7 +78,7 @@ async def create_assignment(
     service: ServiceDep,
     problems: ProblemsDep,
     caller: CallerDep,
-) -> TeamResponse:
+) -> TeamDetailResponse:
     """Set an assignment for a team. For its managers, and operators."""
     await _require_manager(service, caller, team)
     problem = problems.require(body.problem)
@@ -105,7 +105,7 @@ async def delete_assignment(
     assignment_id: Annotated[str, Path(max_length=100)],
     service: ServiceDep,
     caller: CallerDep,
-) -> TeamResponse:
+) -> TeamDetailResponse:
     """Delete an assignment. Submissions are kept. For managers of the team, and operators."""
     await _require_manager(service, caller, team)
     if not await service.store.teams.delete_assignment(team, assignment_id):
