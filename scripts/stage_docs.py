@@ -110,7 +110,7 @@ def mistakes() -> Iterator[str]:
     }
     groups = {name.rpartition(" ")[0] for name in commands}
     codes = {getattr(error, "code", "") for error in vars(errors).values()}
-    names = {variable for variable, _, _ in settings._VARIABLES.values()} | settings._SSH_FLEET_VARIABLES
+    names = {variable for variable, _, _ in settings._VARIABLES.values()} | set(settings._SSH_FLEET_VARIABLES)
     variables = names | _OTHER_VARIABLES | codes
     targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     for path in [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:
