@@ -57,6 +57,12 @@ async def test_every_route_has_a_line(harness: ApiHarness) -> None:
             .replace(r"\{slug\}", "leaky-relu")
             .replace(r"\{vm_id\}", r"\$VM")
             .replace(r"\{gpu_type\}", "MI300X")
+            .replace(r"account/keys/\{key_id\}", "account/keys/0123456789ab")
             .replace(r"\{key_id\}", r"\$KEY_ID")
+            .replace(r"\{share_id\}", r"\$SHARE")
+            .replace(r"\{name\}", "ann")
+            .replace(r"\{team\}", "red")
+            .replace(r"\{assignment_id\}", r"\$ASSIGNMENT")
+            .replace(r"\{invitation_id\}", r"\$INVITATION")
         )
         assert re.search(rf"127\.0\.0\.1:3000{pattern}['?\s]", LINES), path
