@@ -2438,23 +2438,23 @@ bool f(float x) { return isnan(x); }
 int f(int* p) { memset(p, 0, 16); return memcmp(p, p + 1, 4); }
 //// device-memset: 6.4 7.2
 __global__ void k(int* p) { memset(p, 0, 16); }
-//// no-include-optional: none cpu: yes
+//// no-include-optional: none
 int f() { std::optional<int> x = 3; return *x; }
-//// no-include-atomic: 6.4 cpu: yes
+//// no-include-atomic: 6.4
 int f() { std::atomic<int> x{3}; return x; }
-//// no-include-unique-ptr: 6.4 cpu: yes
+//// no-include-unique-ptr: 6.4
 int f() { std::unique_ptr<int> x; return x ? 1 : 0; }
-//// no-include-chrono: 6.4 cpu: yes
+//// no-include-chrono: 6.4
 auto f() { return std::chrono::steady_clock::now(); }
-//// other-include-thread: 6.4 cpu: yes
+//// other-include-thread: 6.4
 #include <vector>
 void f() { std::thread t([] {}); t.join(); }
 //// include-memory: 6.4 7.2
 #include <memory>
 int f() { std::unique_ptr<int> x = std::make_unique<int>(3); return *x; }
-//// no-include-vector: 7.2 xray: no
+//// no-include-vector: 7.2 cpu: no xray: no
 int f() { std::vector<int> x(3); return x[0]; }
-//// no-include-string: 6.4 7.2
+//// no-include-string: 6.4 7.2 cpu: no
 size_t f() { std::string x = "abc"; return x.size(); }
 //// constexpr-string-local: none cpu: no
 #include <string>
