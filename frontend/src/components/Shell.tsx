@@ -102,12 +102,12 @@ function ConnectionBanner(): React.JSX.Element | null {
   );
 }
 
-/** Shown when the session ends on an open page. It is not a dialog: the author may be typing. */
+/** Shown when the session ends on an open page, unless another user's has begun. It is not a dialog: the author may be typing. */
 function SessionEndedBanner(): React.JSX.Element | null {
-  const { keyPrompt } = useConnection();
+  const { keyPrompt, userChanged } = useConnection();
   const session = useSession();
   const user = pageUser();
-  if (keyPrompt === null || user === null || !usesSignIn(session)) return null;
+  if (keyPrompt === null || userChanged !== null || user === null || !usesSignIn(session)) return null;
   return (
     <div className="banner" role="alert">
       <span className="grow">

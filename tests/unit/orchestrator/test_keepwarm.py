@@ -203,8 +203,8 @@ def test_adaptive_costs_less_than_fixed(trace: str) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_invariants_hold_with_the_adaptive_policy(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """No invariant on budget, ledger or verdicts is violated with the adaptive policy and injected faults."""
-    monkeypatch.setattr(adaptive_module, "_MIN_ARRIVALS", 3)  # these worlds last for minutes
-    monkeypatch.setattr(adaptive_module, "_MIN_PERIOD_S", 0.0)
+    monkeypatch.setattr(adaptive_module, "MIN_ARRIVALS", 3)  # these worlds last for minutes
+    monkeypatch.setattr(adaptive_module, "MIN_PERIOD_S", 0.0)
     scenario = Scenario.of(seed)
     adaptive_settings = replace(scenario.settings, keep_warm="adaptive", idle_timeout_max_s=300.0)
     simulate(seed, scenario=replace(scenario, settings=adaptive_settings))
