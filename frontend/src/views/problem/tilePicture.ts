@@ -6,9 +6,10 @@ const GAP = 22;
 const TOP = 14;
 const NUMBER_PX = 10;
 
-/** The size of an element in pixels, so that pictures of all forms are about equally large. */
+/** The size of an element in pixels, so that pictures of all forms are about equally large, and fit beside the editor. */
 export function cellPx({ m, k }: Pick<MatrixForm, "m" | "k">): number {
-  return Math.max(6, Math.min(24, Math.floor(290 / (m + k))));
+  const smallest = Math.min(6, Math.floor(410 / (m + k)));
+  return Math.max(smallest, Math.min(24, Math.floor(290 / (m + k))));
 }
 
 export function tilePicture(form: MatrixForm, tile: Tile): SVGSVGElement {
