@@ -23,8 +23,11 @@ it("offers builtins only after a part of their prefix", () => {
   expect(labels("__sh")).not.toContain(mfma);
 });
 
+// The layout of an operand with scales depends on its format, so these have no picture.
+const HAS_PICTURE = /_mfma_(?!scale_)/;
+
 it("every dense matrix instruction has a picture whose boxes cover each element once", () => {
-  const dense = [...reference.values()].filter(({ name }) => name.includes("_mfma_"));
+  const dense = [...reference.values()].filter(({ name }) => HAS_PICTURE.test(name));
   expect(dense.length).toBeGreaterThan(30);
   for (const { name, matrix, picture } of dense) {
     if (matrix === undefined || picture === undefined) throw new Error(`${name} has no picture`);
