@@ -72,11 +72,14 @@ def explain_differences(source: str) -> CompileFailure | None:
         diagnostic_at(source, _place(source, problem.offset), problem.message, "error")
         for problem in problems[:MAX_ERRORS]
     ]
+    lacks_include = "#include" in problems[0].message
     return CompileFailure(
-        "UNDEFINED_NAME" if "#include" in problems[0].message else "COMPILE_ERROR",
+        "UNDEFINED_NAME" if lacks_include else "COMPILE_ERROR",
         render(shown, source),
         tuple(shown),
-        hint="Headers include other headers, but which ones depends on the C++ library. This is ROCm's.",
+        hint="Add the include: no header that this source includes brings it with ROCm."
+        if lacks_include
+        else "",
     )
 
 
