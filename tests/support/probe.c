@@ -131,6 +131,19 @@ static int call(int count, char **numbers) {
     return 0;
 }
 
+static void *spin(void *unused) {
+    for (;;) {}
+    return unused;
+}
+
+// Starts threads and replaces the program by itself: each `execve` has to end the threads first.
+static int exec_endlessly(char **words) {
+    pthread_t thread;
+    for (int i = 0; i < 4; i++) pthread_create(&thread, NULL, spin, NULL);
+    execv(words[0], words);
+    return 1;
+}
+
 static int clone_with(const char *flags) {
     long child = syscall(SYS_clone, strtol(flags, NULL, 0) | SIGCHLD, 0, 0, 0, 0);
     if (child == 0) _exit(0);
@@ -152,6 +165,7 @@ int main(int count, char **words) {
     if (!strcmp(command, "hoard")) return hoard();
     if (!strcmp(command, "hog-in-child")) return hog_in_child();
     if (!strcmp(command, "fork-endlessly")) return fork_endlessly();
+    if (!strcmp(command, "exec-endlessly")) return exec_endlessly(words);
     if (!strcmp(command, "leave-child")) return leave_child();
     if (!strcmp(command, "flood")) return flood();
     if (!strcmp(command, "fill")) return fill(words[2], atol(words[3]));

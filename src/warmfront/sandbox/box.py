@@ -21,7 +21,14 @@ from warmfront.errors import NoSandbox, SandboxFailed
 from warmfront.sandbox.base import BoxExit, BoxUsage, ExitReason, Template
 from warmfront.sandbox.box_clock import BoxClock, CallTimer
 from warmfront.sandbox.fifo_channel import FifoChannel, wait_readable
-from warmfront.sandbox.process_tree import PROC, READY, WaitingTimes, state_of_task
+from warmfront.sandbox.process_tree import (
+    FREEZE_TIMEOUT_S,
+    LONGEST_PAUSE_S,
+    PROC,
+    READY,
+    WaitingTimes,
+    state_of_task,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -33,8 +40,11 @@ class Freezer(Protocol):
     def freeze(self) -> None:
         """Begin to stop every process."""
 
-    def wait_frozen(self) -> None:
-        """Return when every process is stopped, was killed or was thawed. Raises `TimeoutError`."""
+    def wait_frozen(self) -> bool:
+        """Wait until every process is stopped, was killed or was thawed. Raises `TimeoutError`.
+
+        Returns False if the kernel cannot complete this attempt: thaw the processes and freeze them again.
+        """
 
     def thaw(self) -> None:
         """Continue every process. A box without processes is not an error."""
@@ -150,13 +160,21 @@ class ChannelBox(ABC):
                 self._kill()
 
     def freeze(self) -> None:
-        """Stop every process of the box; return when all of them are stopped."""
+        """Stop every process of the box; return when all of them are stopped. Raises `TimeoutError`."""
+        deadline = time.monotonic() + FREEZE_TIMEOUT_S
+        while (freezer := self._begin_to_freeze()) and not freezer.wait_frozen():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"freezing the box did not happen within {FREEZE_TIMEOUT_S:g} s")
+            freezer.thaw()
+            time.sleep(LONGEST_PAUSE_S)
+
+    def _begin_to_freeze(self) -> Freezer | None:
         with self._ending:  # a box that was killed must stay thawed, or its processes would not end
             if not self._is_started or self._exit is not None or self._cause is not None:
-                return
+                return None
             freezer = self._freezer()
             freezer.freeze()
-        freezer.wait_frozen()
+            return freezer
 
     def thaw(self) -> None:
         """Let the processes of a frozen box continue."""

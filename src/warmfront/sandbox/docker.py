@@ -352,8 +352,9 @@ class PausedContainer:
         with contextlib.suppress(*_sdk_errors()):  # it has already ended, or is already paused
             self._api.pause(self._container)
 
-    def wait_frozen(self) -> None:
+    def wait_frozen(self) -> bool:
         """Return immediately: `freeze` has already waited."""
+        return True
 
     def thaw(self) -> None:
         """Continue every process."""

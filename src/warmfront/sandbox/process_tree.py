@@ -45,13 +45,13 @@ READY = frozenset("RD")
 SCHEDULED_TIME = 2
 
 
-def wait_until(condition: Callable[[], bool], *, what: str) -> None:
-    """Poll until a condition is met. Raises `TimeoutError` after `FREEZE_TIMEOUT_S`."""
-    deadline = time.monotonic() + FREEZE_TIMEOUT_S
+def wait_until(condition: Callable[[], bool], *, what: str, timeout_s: float = FREEZE_TIMEOUT_S) -> None:
+    """Poll until a condition is met. Raises `TimeoutError`."""
+    deadline = time.monotonic() + timeout_s
     pause_s = FIRST_PAUSE_S
     while not condition():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{what} did not happen within {FREEZE_TIMEOUT_S:g} s")
+            raise TimeoutError(f"{what} did not happen within {timeout_s:g} s")
         time.sleep(pause_s)
         pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
 
@@ -77,7 +77,7 @@ class ProcessTree:
         """Begin to stop every process."""
         self._signal(signal.SIGSTOP)
 
-    def wait_frozen(self) -> None:
+    def wait_frozen(self) -> bool:
         """Stop every process that is still running, including new ones, until all are stopped."""
         last_cpu_s = -1.0
 
@@ -91,6 +91,7 @@ class ProcessTree:
             return False
 
         wait_until(is_frozen, what="stopping the processes of the box")
+        return True
 
     def thaw(self) -> None:
         """Continue every process."""

@@ -60,6 +60,18 @@ class TestFreezing:
                 box.thaw()
                 wait_for_cpu_time(box, 0.01)
 
+    def test_threads_that_wait_for_each_other(self, harness: SandboxHarness) -> None:
+        """A program whose threads are in the middle of `execve` is frozen too, and can then be destroyed."""
+        with harness.sandbox.take(harness.probe("exec-endlessly", may_fork=True)) as box:
+            box.go()
+            for _ in range(10):
+                wait_for_cpu_time(box, 0.01)
+                box.freeze()
+                assert_frozen(box)
+                box.thaw()
+            box.freeze()
+        assert box.wait().reason is ExitReason.DESTROYED
+
     def test_a_frozen_box_can_be_destroyed(self, harness: SandboxHarness) -> None:
         """Destroying a frozen box, or its time limit, ends its processes."""
         with harness.sandbox.take(harness.probe("spin")) as box:
