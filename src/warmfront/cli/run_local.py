@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import os
 import sys
 import time
@@ -164,6 +165,12 @@ def _load_numpy_faster() -> None:
         sys.modules.setdefault(name, ModuleType(name))
 
 
+def _resume_garbage_collection() -> None:
+    """Collect garbage again, which `fast_start` paused; without looking at what loading has created."""
+    gc.freeze()
+    gc.enable()
+
+
 def _open_receipts(options: RunOptions, configured: Settings, request: JudgeRequest) -> LocalReceipts:
     """Load the signing key, while the compiler runs."""
     from warmfront.cli.local_receipts import LocalReceipts
@@ -188,8 +195,12 @@ def _start_compile_jobs(
 
 
 def _show_events(events: Iterable[Mapping[str, Any]], endpoint: Endpoint, view: EventView) -> int:
+    from warmfront.events import Checking
+
     verdict = Verdict.ERROR
     for event in events:
+        if event["status"] == Checking.status:
+            _resume_garbage_collection()
         view.show(event)
         if is_terminal(event["status"], endpoint):
             verdict = Verdict(event["status"])

@@ -6,7 +6,6 @@ reasons from here, and `docs/cdna3.md` shows it as a table.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 from enum import StrEnum
@@ -279,7 +278,9 @@ def find_unknown_builtin(text: str, arch: str = GFX942) -> UnknownInstruction | 
     if not name or (builtin and builtin.arch in {"", arch}):
         return None
     names = {b.name.removeprefix(PREFIX) for b in all_builtins().values() if b.arch in {"", arch}}
-    similar = difflib.get_close_matches(name.removeprefix(PREFIX), sorted(names), n=1, cutoff=0.75)
+    from difflib import get_close_matches  # noqa: PLC0415 - only misspelt names need it
+
+    similar = get_close_matches(name.removeprefix(PREFIX), sorted(names), n=1, cutoff=0.75)
     hint = (
         f"Did you mean {PREFIX}{similar[0]}?" if similar else f"docs/cdna3.md lists the builtins of {arch}."
     )

@@ -10,7 +10,6 @@ import fcntl
 import hashlib
 import os
 import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,7 +49,9 @@ def get_or_build(cache_dir: Path, name: str, build: Callable[[Path], None]) -> P
         fcntl.flock(lock, fcntl.LOCK_EX)
         if ready.is_dir():  # another process built it
             return ready
-        draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache_dir))
+        from tempfile import mkdtemp  # noqa: PLC0415 - not needed if everything is built
+
+        draft = Path(mkdtemp(prefix=f".{name}-", dir=cache_dir))
         try:
             build(draft)
             # The sandbox reads it as another user.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from warmfront.hip.builtins import GFX942, GFX950, PREFIX, Builtin, UnknownInstruction, all_builtins
@@ -81,4 +80,6 @@ def _has(arch: str, builtin: Builtin) -> bool:
 def _most_similar(form: str, forms: list[str]) -> str:
     """Return the form with a similar name, dense or sparse as the given one; empty if there is none."""
     of_kind = [each for each in forms if each.startswith(form.partition("_")[0] + "_")]
-    return next(iter(difflib.get_close_matches(form, of_kind, 1, 0.7)), "")
+    from difflib import get_close_matches  # noqa: PLC0415 - only misspelt names need it
+
+    return next(iter(get_close_matches(form, of_kind, 1, 0.7)), "")

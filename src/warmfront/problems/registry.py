@@ -6,7 +6,6 @@ WARMFRONT_PROBLEMS are trusted code; a problem file that comes with a submission
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import inspect
@@ -75,7 +74,9 @@ def load(path: Path) -> Problem:
 
 
 def _did_you_mean(name: str, known: list[str]) -> str:
-    nearest = difflib.get_close_matches(name.lower(), known, n=3, cutoff=0.5)
+    from difflib import get_close_matches  # noqa: PLC0415 - only misspelt names need it
+
+    nearest = get_close_matches(name.lower(), known, n=3, cutoff=0.5)
     return f" Did you mean {' or '.join(nearest)}?" if nearest else ""
 
 

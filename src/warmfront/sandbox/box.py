@@ -9,7 +9,6 @@ import contextlib
 import fcntl
 import os
 import shutil
-import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -397,7 +396,8 @@ class BoxFolders:
 
     def _create_locked_root(self) -> int:
         # Take the lock before the directory gets its final name, so that it is never visible without a lock.
-        unnamed = Path(tempfile.mkdtemp(prefix=".warmfront-", dir=self.base))
+        unnamed = self.base / f".warmfront-{os.urandom(8).hex()}"
+        unnamed.mkdir(mode=0o700)
         lock = os.open(unnamed / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
         fcntl.flock(lock, fcntl.LOCK_EX)
         if os.geteuid() == 0:
@@ -425,7 +425,9 @@ def default_base() -> Path:
         writable = os.access(SHARED_MEMORY, os.W_OK | os.X_OK)
         if writable and is_tmpfs(SHARED_MEMORY) and space.f_bavail * space.f_frsize >= MIN_FREE_BYTES:
             return SHARED_MEMORY
-    return Path(tempfile.gettempdir())
+    from tempfile import gettempdir  # noqa: PLC0415 - loads a random number generator
+
+    return Path(gettempdir())
 
 
 def is_tmpfs(path: Path) -> bool:

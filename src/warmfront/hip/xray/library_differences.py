@@ -17,17 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from warmfront.hip import rocm_versions
-from warmfront.hip.compiler_messages import Place
-from warmfront.hip.diagnose import MAX_ERRORS, CompileFailure, render
 from warmfront.hip.source.lexer import LexError, TokenKind, tokenize
 from warmfront.hip.trailer import SOURCE_NAME
-from warmfront.hip.xray.compile_failures import diagnostic_at
 from warmfront.hip.xray.host_code import host_functions
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from warmfront.hip.compiler_messages import Place
+    from warmfront.hip.diagnose import CompileFailure
     from warmfront.hip.source.lexer import Source, Token
 
 _FILE = Path(__file__).parent / "standard_names.json"
@@ -66,8 +65,14 @@ def explain_differences(source: str) -> CompileFailure | None:
     except LexError:
         return None
     problems = sorted({*_missing_includes(source, tokens), *_local_strings(tokens.code)})
-    if not problems:
-        return None
+    return _failure(source, problems) if problems else None
+
+
+def _failure(source: str, problems: Sequence[_Problem]) -> CompileFailure:
+    # Imported here, because most sources have no such problem.
+    from warmfront.hip.diagnose import MAX_ERRORS, CompileFailure, render  # noqa: PLC0415
+    from warmfront.hip.xray.compile_failures import diagnostic_at  # noqa: PLC0415
+
     shown = [
         diagnostic_at(source, _place(source, problem.offset), problem.message, "error")
         for problem in problems[:MAX_ERRORS]
@@ -230,6 +235,8 @@ def _describe(key: str, header: str) -> str:
 
 def _place(source: str, offset: int) -> Place:
     """Return the place of an offset; the column counts bytes, as clang's does."""
+    from warmfront.hip.compiler_messages import Place  # noqa: PLC0415 - as in `_failure`
+
     start = source.rfind("\n", 0, offset) + 1
     return Place(SOURCE_NAME, source.count("\n", 0, offset) + 1, len(source[start:offset].encode()) + 1)
 
