@@ -402,7 +402,7 @@ def duration(seconds: int) -> str:
 def gpu_requirement(settings: Settings, gpu: str, gpu_count: int = 1) -> dict[str, Any]:
     """Return dstack's `gpu` requirement for GPUs of this type.
 
-    The memory is the catalogue's, but for a fleet with a single GPU type AMD_GPU_MEMORY takes precedence.
+    The memory is the catalog's, but for a fleet with a single GPU type AMD_GPU_MEMORY takes precedence.
     """
     known = gpus.by_name(gpu)
     memory = settings.gpu_memory
