@@ -464,7 +464,7 @@ def _task_resources(settings: Settings, gpu: str, gpu_count: int) -> dict[str, A
 
 
 def _cpu_resources(settings: Settings, cpu: str) -> dict[str, Any]:
-    """Return the resources of a CPU node. `gpu: 0` excludes VMs with a GPU, even if they were cheap."""
+    """Return the resources of a CPU node. `gpu: 0` excludes VMs with a GPU, even if one is cheap."""
     return {"gpu": 0, "cpu": cpu, "memory": f"{settings.cpu_memory}..", "disk": f"{settings.cpu_disk}.."}
 
 
