@@ -57,6 +57,7 @@ check: ## Formatting, lint, types, imports between layers, spelling, names and p
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache --no-logo
 	@$(BIN)/codespell
+	@$(BIN)/codespell --builtin en-GB_to_en-US --regex '[A-Z]?[a-z]+|[A-Z]+' # American spelling inside identifiers
 	@$(BIN)/python scripts/check_names.py
 	@$(BIN)/python scripts/check_prose.py --docstrings
 	@$(BIN)/python scripts/generate_types.py --check

@@ -154,7 +154,7 @@ def print_cold_start(cold: SubmissionTrace, warm: list[SubmissionTrace], stack: 
         submitted_at - cold.readings[""].at - median(part.at for part in xray),
         before.service_s - median(part.service_s for part in xray),
     )
-    judgement = (
+    judgment = (
         first.at - median(part.at for part in judging),
         first.work_s - median(part.work_s for part in judging),
     )
@@ -165,18 +165,18 @@ def print_cold_start(cold: SubmissionTrace, warm: list[SubmissionTrace], stack: 
         "tunnel to the VM": (tunnel.at, tunnel.service_s),
         "start of the listener": (cold.readings[READY].at - started_at, cold.readings[READY].vm_s),
         "first answer of the listener": (answer.at, answer.service_s + vm_pool.POLL_LISTENER_S / 2),
-        "first judgement, beyond a warm one": judgement,
+        "first judgment, beyond a warm one": judgment,
     }
     print(
         f"  cold start: {dstack_s:.1f} s in dstack and the cloud; ours, in wall-clock time and without load:"
     )
     for name, (wall_s, work_s) in parts.items():
         print(f"    {name:48} {wall_s:6.2f} s {work_s:6.2f} s")
-    prepare_s, noticed_s, tunnel_s, listener_s, answer_s, judgement_s = (
+    prepare_s, noticed_s, tunnel_s, listener_s, answer_s, judgment_s = (
         max(0.0, work_s) for _, work_s in parts.values()
     )
     # The listener starts at the same time as the tunnel, on another machine.
-    ours_s = prepare_s + max(noticed_s + tunnel_s, listener_s) + answer_s + judgement_s
+    ours_s = prepare_s + max(noticed_s + tunnel_s, listener_s) + answer_s + judgment_s
     wall_s = cold.wall_s - median(trace.wall_s for trace in warm) - dstack_s
     load = os.getloadavg()[0]
     print(f"  our share of wall-clock time, load {load:.0f}: {wall_s:.1f} s, {wall_s / dstack_s:.1%}")

@@ -1,6 +1,6 @@
-"""A warm submission of every problem at the scale of a GPU, on a modelled MI300X.
+"""A warm submission of every problem at the scale of a GPU, on a modeled MI300X.
 
-The seconds are the modelled time of the GPU and of copies, plus the CPU time of the judge divided by two
+The seconds are the modeled time of the GPU and of copies, plus the CPU time of the judge divided by two
 cores. The compiler is left out. The reported time is compared with the true one for several rates of copies.
 Only the CPU time depends on the load of this machine, and grows a little with it.
 """
@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
-from bench.modelled_gpu import ModelledGpu, ModelledSandbox, ModelledToolchain
+from bench.modeled_gpu import ModeledGpu, ModeledSandbox, ModeledToolchain
 from warmfront import gpus, problems, settings
 from warmfront.events import Accepted, Event
 from warmfront.judge import Judge
@@ -45,7 +45,7 @@ SORT_PASSES = 8
 class Figures:
     """The figures of one problem at one rate of copies."""
 
-    modelled_s: float  #: GPU and copies
+    modeled_s: float  #: GPU and copies
     judge_cpu_s: float
     ratios: tuple[float, ...]  #: reported over true time, per timed case
     samples: tuple[int, ...]  #: pairs of windows, per timed case
@@ -54,7 +54,7 @@ class Figures:
     @property
     def total_s(self) -> float:
         """The seconds of the submission."""
-        return self.modelled_s + self.judge_cpu_s / CORES
+        return self.modeled_s + self.judge_cpu_s / CORES
 
 
 def main() -> None:
@@ -82,7 +82,7 @@ def print_problem(problem: Problem, seed: int) -> bool:
     worst = [max(figures.ratios, key=lambda ratio: abs(ratio - 1)) for figures in by_rate.values()]
     ratios = "".join(f"{ratio:10.3f}" for ratio in worst)
     print(
-        f"{problem.slug:22}{usual.total_s:9.1f}{usual.modelled_s:8.2f}{usual.judge_cpu_s:8.2f}{ratios}"
+        f"{problem.slug:22}{usual.total_s:9.1f}{usual.modeled_s:8.2f}{usual.judge_cpu_s:8.2f}{ratios}"
         f"{min(usual.samples):9}{f'±{max(usual.widths):.1%}':>10}",
         flush=True,
     )
@@ -91,7 +91,7 @@ def print_problem(problem: Problem, seed: int) -> bool:
 
 
 def true_time_s(problem: Problem, case: Case) -> float:
-    """Return how long the modelled kernel takes."""
+    """Return how long the modeled kernel takes."""
     dtype = problem.dtypes[0]
     floor_ms = problem.floor_ms(case, dtype, gpus.MI300X)
     passes = SORT_PASSES if problem.slug == "array-sort" else 1
@@ -100,7 +100,7 @@ def true_time_s(problem: Problem, case: Case) -> float:
 
 def judge(problem: Problem, copy_gbps: float, seed: int) -> Figures:
     """Judge a correct kernel on a GPU with this rate of copies."""
-    gpu = ModelledGpu(
+    gpu = ModeledGpu(
         copy_gbps=copy_gbps,
         call_s=lambda case: true_time_s(problem, case),
         flops=problem.flops,
@@ -112,20 +112,20 @@ def judge(problem: Problem, copy_gbps: float, seed: int) -> Figures:
     started_s = time.process_time()
     with recorded(gpu):
         *_, verdict = Judge(
-            ModelledToolchain(gpu), ModelledSandbox(gpu), replace(settings.load(), bug_finder=False)
+            ModeledToolchain(gpu), ModeledSandbox(gpu), replace(settings.load(), bug_finder=False)
         ).judge(request)
     cpu_s = time.process_time() - started_s - gpu.not_judge_s
-    return figures_of(problem, verdict, modelled_s=gpu.now_s, judge_cpu_s=cpu_s)
+    return figures_of(problem, verdict, modeled_s=gpu.now_s, judge_cpu_s=cpu_s)
 
 
-def figures_of(problem: Problem, verdict: Event, *, modelled_s: float, judge_cpu_s: float) -> Figures:
+def figures_of(problem: Problem, verdict: Event, *, modeled_s: float, judge_cpu_s: float) -> Figures:
     """Compare the reported times with the true ones."""
     if not isinstance(verdict, Accepted):
         raise SystemExit(f"{problem.slug}: {verdict.fields()}")
-    by_name = {case.name: case for case in problem.cases(ModelledToolchain.scale)}
+    by_name = {case.name: case for case in problem.cases(ModeledToolchain.scale)}
     timings = verdict.benchmark_results
     return Figures(
-        modelled_s=modelled_s,
+        modeled_s=modeled_s,
         judge_cpu_s=judge_cpu_s,
         ratios=tuple(
             timing.runtime_ms / 1e3 / true_time_s(problem, by_name[timing.name]) for timing in timings
@@ -136,10 +136,10 @@ def figures_of(problem: Problem, verdict: Event, *, modelled_s: float, judge_cpu
 
 
 @contextmanager
-def recorded(gpu: ModelledGpu) -> Iterator[None]:
-    """Pass the data that the judge generates and uploads to the modelled GPU, so that its outputs are right.
+def recorded(gpu: ModeledGpu) -> Iterator[None]:
+    """Pass the data that the judge generates and uploads to the modeled GPU, so that its outputs are right.
 
-    And tell the judge that the machine is idle, as the modelled one is.
+    And tell the judge that the machine is idle, as the modeled one is.
     """
     by_inputs: dict[int, CaseData] = {}
     generate, upload = CaseGenerator.case_data, DeviceMemory.fill
@@ -159,7 +159,7 @@ def recorded(gpu: ModelledGpu) -> Iterator[None]:
     with (
         patch.object(CaseGenerator, "case_data", case_data),
         patch.object(DeviceMemory, "fill", fill),
-        patch("warmfront.judge.guest.machine_load", return_value=0.0),  # that of the modelled machine
+        patch("warmfront.judge.guest.machine_load", return_value=0.0),  # that of the modeled machine
     ):
         yield
 

@@ -60,7 +60,7 @@ def _programs() -> dict[str, str]:
         "in use: one OpenBLAS thread": f"{threads}\n{_START}",
         "in use: NumPy without docstrings": f"{_NUMPY_DOCSTRINGS}\n{_START}",
         "in use: dataclasses without compiled methods": f"{_STANDARD_DATACLASSES}\n{_START}",
-        "in use: exit without clean-up": f"{_SLOW_EXIT}\n{_START}",
+        "in use: exit without cleanup": f"{_SLOW_EXIT}\n{_START}",
         "in use: no garbage collection": f"import gc; gc.disable = gc.enable\n{_START}",
         "removed: shorter thread switches": f"import sys; sys.setswitchinterval(0.0005)\n{_START}",
     }

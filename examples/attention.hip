@@ -34,7 +34,7 @@ __global__ __launch_bounds__(THREADS) void attend(const _Float16* q, const _Floa
     const size_t head = blockIdx.y * n * d;
     const size_t query = (size_t(blockIdx.x) * WAVES + wave) * QUERIES + column;  // of this lane
 
-    Half4 queries[D / 8];  // Q^T as the second operand: four neighbouring dimensions of the lane's query
+    Half4 queries[D / 8];  // Q^T as the second operand: four neighboring dimensions of the lane's query
     for (int step = 0; step < D / 8; ++step) {
         for (int i = 0; i < 4; ++i) {
             const size_t dim = step * 8 + half * 4 + i;
@@ -93,7 +93,7 @@ __global__ __launch_bounds__(THREADS) void attend(const _Float16* q, const _Floa
         __syncthreads();  // all waves have used these keys before the next ones are loaded
     }
 
-    // Registers 4g to 4g + 3 are neighbouring dimensions: 8 bytes at once where all are inside.
+    // Registers 4g to 4g + 3 are neighboring dimensions: 8 bytes at once where all are inside.
     for (int tile = 0; tile < D / 32; ++tile) {
         for (int group = 0; group < 4; ++group) {
             const size_t dim = tile * 32 + group * 8 + half * 4;

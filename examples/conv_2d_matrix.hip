@@ -1,7 +1,7 @@
 // problem: conv-2d
 // 2D convolution on the matrix cores of an MI300X (CDNA3).
 //
-// One row of the kernel, applied to a row of the image, is a matrix product: 16 neighbouring outputs are
+// One row of the kernel, applied to a row of the image, is a matrix product: 16 neighboring outputs are
 //     out[x] = sum over k of image[x0 + k] * band[k][x],   band[k][x] = weight[k - x], or 0 outside of the kernel.
 // So 16 rows x 16 columns of the output are, for each row of the kernel, the product of 16 rows of the image by one
 // band matrix, and v_mfma_f32_16x16x4_f32 computes it 4 values of k at a time. It also multiplies the zeros of the

@@ -68,7 +68,7 @@ __global__ __launch_bounds__(THREADS) void multiply(const int* a, const int* b, 
         __syncthreads();  // all waves have used these rows before the next ones are copied
     }
 
-    // Registers 4g to 4g + 3 are neighbouring columns, from 8g + 4 * half on.
+    // Registers 4g to 4g + 3 are neighboring columns, from 8g + 4 * half on.
     for (int tile = 0; tile < 2; ++tile) {
         for (int group = 0; group < 4; ++group) {
             const size_t column = column0 + tile * 32 + group * 8 + half * 4;

@@ -1,4 +1,4 @@
-// Layer normalisation with one block per sample, in three passes: the mean, then the variance of the
+// Layer normalization with one block per sample, in three passes: the mean, then the variance of the
 // differences from the mean, then the result. Only differences from the mean are squared, so that
 // a mean of 10000 times the deviation loses no digits.
 #include <hip/hip_runtime.h>
@@ -26,7 +26,7 @@ __device__ float block_sum(float value) {
     return total;
 }
 
-__global__ void normalise(const float* X, const float* gamma, const float* beta, float* Y, size_t n) {
+__global__ void normalize(const float* X, const float* gamma, const float* beta, float* Y, size_t n) {
     const float* x = X + blockIdx.x * n;
     float* y = Y + blockIdx.x * n;
 
@@ -38,8 +38,8 @@ __global__ void normalise(const float* X, const float* gamma, const float* beta,
 
     float squares = 0.0f;
     for (size_t i = threadIdx.x; i < n; i += THREADS) {
-        const float centred = x[i] - mean;
-        squares += centred * centred;
+        const float centered = x[i] - mean;
+        squares += centered * centered;
     }
     const float scale = 1.0f / sqrtf(block_sum(squares) / n + EPSILON);
 
@@ -50,5 +50,5 @@ __global__ void normalise(const float* X, const float* gamma, const float* beta,
 
 extern "C" void solution(const float* X, const float* gamma, const float* beta, float* Y,
                          size_t B, size_t F, size_t D1, size_t D2) {
-    normalise<<<B, THREADS>>>(X, gamma, beta, Y, F * D1 * D2);
+    normalize<<<B, THREADS>>>(X, gamma, beta, Y, F * D1 * D2);
 }

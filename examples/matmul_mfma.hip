@@ -44,7 +44,7 @@ __global__ __launch_bounds__(THREADS) void matmul(const __half* a, const __half*
     floatx16 sums = {0};
     for (size_t depth0 = 0; depth0 < k; depth0 += DEPTH) {
         for (int i = thread; i < TILE * DEPTH; i += THREADS) {
-            const int r = i / DEPTH, d = i % DEPTH;  // neighbours read neighbouring elements of A
+            const int r = i / DEPTH, d = i % DEPTH;  // neighbors read neighboring elements of A
             a_tile[r][d] = at(a, tile_row + r, depth0 + d, m, k);
         }
         for (int i = thread; i < TILE * DEPTH; i += THREADS) {

@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   const int repetitions = argc > 1 ? std::atoi(argv[1]) : 10;
   std::vector<float> a(kCount), b(kCount), from_hip(kCount), from_loop(kCount);
   for (unsigned i = 0; i < unsigned(kCount); ++i) {
-    a[i] = (i * 2654435761u >> 8) / 16777216.f - 0.25f;  // not centred on 0, so that sums do not cancel
+    a[i] = (i * 2654435761u >> 8) / 16777216.f - 0.25f;  // not centered on 0, so that sums do not cancel
     b[i] = (i * 2246822519u >> 8) / 16777216.f - 0.5f;
   }
   for (const Bench& bench : benches) {

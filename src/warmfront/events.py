@@ -200,7 +200,7 @@ class TestResult(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """Undefined behaviour that the bug finder observed."""
+    """Undefined behavior that the bug finder observed."""
 
     kind: str  #: such as `data-race`; docs/bug-finder.md explains each
     severity: Literal["error", "warning"]  #: `error`: undefined by the language; `warning`: may be harmless

@@ -1,4 +1,4 @@
-"""Catalogue of GPU types: architecture, memory, peak rates and list price.
+"""Catalog of GPU types: architecture, memory, peak rates and list price.
 
 A GPU type is something that HIP presents as one device: a card, one of the two dies of an MI250X, or a
 partition of a card (`MI300X-CPX-NPS4`). The peaks are the vendor's published figures; they set the roofline
@@ -40,7 +40,7 @@ class Gpu:
     memory_bytes: int
     bandwidth_bytes_per_s: float
     #: Dense operations per second of the fastest unit that supports the dtype. The keys are values of
-    #: `Dtype`, as strings, so that importing the catalogue does not import the problems; and dtypes that no
+    #: `Dtype`, as strings, so that importing the catalog does not import the problems; and dtypes that no
     #: problem has yet.
     peak_flops: Mapping[str, float]
     compute_units: int
@@ -260,17 +260,17 @@ MI250X = Gpu(
 )
 
 #: Every known GPU. The first GPU of an architecture represents it where only the architecture is named.
-CATALOGUE = (MI300X, MI325X, MI355X, MI210, MI250X)
+CATALOG = (MI300X, MI325X, MI355X, MI210, MI250X)
 
 
 def by_arch(arch: str) -> Gpu | None:
     """Return the GPU that represents an architecture, or None."""
-    return next((gpu for gpu in CATALOGUE if gpu.arch == arch), None)
+    return next((gpu for gpu in CATALOG if gpu.arch == arch), None)
 
 
 def by_name(name: str) -> Gpu | None:
     """Return the GPU or the partition with this name, or None."""
-    gpu = next((gpu for gpu in CATALOGUE if gpu.name == name), None)
+    gpu = next((gpu for gpu in CATALOG if gpu.name == name), None)
     if gpu is None and (match := _PARTITION_NAME.fullmatch(name)):
         card = by_name(match["card"])
         try:
@@ -285,7 +285,7 @@ def identify(
 ) -> Gpu | None:
     """Return the GPU type of a device from its own description; None for an unknown architecture.
 
-    A device that is not in the catalogue gets its own name and the figures of the GPU that represents its
+    A device that is not in the catalog gets its own name and the figures of the GPU that represents its
     architecture, with peaks in proportion to its compute units.
 
     Args:
@@ -301,7 +301,7 @@ def identify(
     models = re.findall(r"MI\d{3}[A-Z]*", product)
     candidates = [
         gpu
-        for gpu in CATALOGUE
+        for gpu in CATALOG
         if gpu.arch == arch
         and (not models or gpu.name in models)
         and (not compute_units or gpu.compute_units == compute_units * devices)
@@ -309,10 +309,10 @@ def identify(
     if candidates:
         card = min(candidates, key=lambda gpu: abs(gpu.memory_bytes - memory_bytes * devices))
         return card.partition(compute, memory) if devices > 1 and card.can_be_partitioned else card
-    return _uncatalogued(arch, models, compute_units, memory_bytes)
+    return _uncataloged(arch, models, compute_units, memory_bytes)
 
 
-def _uncatalogued(arch: str, models: list[str], compute_units: int, memory_bytes: int) -> Gpu | None:
+def _uncataloged(arch: str, models: list[str], compute_units: int, memory_bytes: int) -> Gpu | None:
     representative = by_arch(arch)
     if representative is None:
         return None
@@ -331,9 +331,9 @@ def get(name: str) -> Gpu:
     """Return the GPU with this name.
 
     Raises:
-        UsageError: The catalogue has no such GPU.
+        UsageError: The catalog has no such GPU.
     """
     gpu = by_name(name)
     if gpu is None:
-        raise UsageError(f"Unknown GPU type {name!r}; known: {', '.join(known.name for known in CATALOGUE)}.")
+        raise UsageError(f"Unknown GPU type {name!r}; known: {', '.join(known.name for known in CATALOG)}.")
     return gpu

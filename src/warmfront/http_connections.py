@@ -69,7 +69,9 @@ def affordable_connections(wanted: int) -> int:
     files = raise_open_file_limit()
     total = max(16, min(wanted, files - RESERVED_FILES))
     if total < wanted:
-        log.warning("limiting connections to %d, not %d: only %d files may be open", total, wanted, files)
+        log.warning(
+            "limiting connections to %d instead of %d: only %d files may be open", total, wanted, files
+        )
     return total
 
 

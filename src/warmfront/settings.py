@@ -660,7 +660,7 @@ _CLOUD_VARIABLES: dict[str, tuple[str, ...]] = {
 #: Alternative names of variables.
 _ALIASES = {"DSTACK_BACKEND": "AMD_BACKEND"}
 
-_GPU_NAMES = tuple(gpu.name for gpu in gpus.CATALOGUE)
+_GPU_NAMES = tuple(gpu.name for gpu in gpus.CATALOG)
 
 #: The variable, the parser and a description of the allowed values, by field.
 _VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {

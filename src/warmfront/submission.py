@@ -61,7 +61,7 @@ class Submission:
     id: str
     owner: str  #: the user, by name
     problem: str
-    gpu: str  #: the name of a GPU type in the catalogue
+    gpu: str  #: the name of a GPU type in the catalog
     dtype: str
     language: str
     endpoint: str  #: xray, checker, benchmark or submit

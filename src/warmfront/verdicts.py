@@ -17,7 +17,7 @@ class Endpoint(StrEnum):
 class Verdict(StrEnum):
     """The one terminal event of a submission. Failures of the kernel and of infrastructure are distinct."""
 
-    XRAY = "XRAY"  #: compiled and analysed, but not run (`xray`)
+    XRAY = "XRAY"  #: compiled and analyzed, but not run (`xray`)
     CHECKED = "CHECKED"  #: all outputs are correct (`checker`)
     BENCHMARKED = "BENCHMARKED"  #: correct and timed (`benchmark`)
     ACCEPTED = "ACCEPTED"  #: correct, timed and listed on the leaderboard (`submit`)

@@ -73,7 +73,7 @@ class VMInstance:
 
     id: str  #: our id, never reused; the provider uses it too
     provider: str
-    gpu: str  #: the name of its GPU type in the catalogue, or `gpus.CPU_NODE`
+    gpu: str  #: the name of its GPU type in the catalog, or `gpus.CPU_NODE`
     state: VMState
     created_at: float  #: when we requested it
     started_at: float | None = None  #: when the provider began to bill it; None until that is reported

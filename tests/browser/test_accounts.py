@@ -131,7 +131,7 @@ def test_two_tabs_with_two_users(browser: Browser, service: Service) -> None:
     _accept(second, link, "barbara")
     expect(first.get_by_role("alert")).to_contain_text("barbara has signed in in another tab")
     first.get_by_role("button", name="Run", exact=True).click()
-    expect(first.get_by_text("This page was opened by 'ada', and barbara is signed in now.")).to_be_visible()
+    expect(first.get_by_text("This page was opened by 'ada', but barbara is signed in now.")).to_be_visible()
     expect(first.locator(".cm-content")).to_contain_text("a draft of ada")
     second.goto("/submissions")
     expect(second.get_by_text("No submissions yet").or_(second.get_by_role("main"))).to_be_visible()

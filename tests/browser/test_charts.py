@@ -123,7 +123,7 @@ def test_a_chart_is_exported(window: Window, populated: PopulatedService) -> Non
 
 
 def test_a_chart_follows_the_theme(window: Window, populated: PopulatedService) -> None:
-    """The colours of a canvas change with the theme, without a reload."""
+    """The colors of a canvas change with the theme, without a reload."""
     figure = _first_distribution(window, populated)
     pixels = "(canvas) => canvas.toDataURL()"
     light = figure.locator("canvas").evaluate(pixels)

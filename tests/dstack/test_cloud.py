@@ -102,9 +102,9 @@ def test_files_and_environment(stack: Stack, fleet: MakeFleet, tmp_path: Path) -
         "files",
         fleet(),
         'cat /opt/fake/tool/words.txt "$PLACE/words.txt" relative/words.txt',
-        'echo "$COLOUR ${HTTPS_PROXY:-none}"',
+        'echo "$COLOR ${HTTPS_PROXY:-none}"',
         files=[f"{tmp_path}/tool:/opt/fake/tool", f"{tmp_path}/tool:relative"],
-        env={"PLACE": "/opt/fake/tool", "COLOUR": "green"},
+        env={"PLACE": "/opt/fake/tool", "COLOR": "green"},
     )
     assert logs(run).splitlines() == ["delivered"] * 3 + ["green none"]
 

@@ -21,7 +21,7 @@ PAGE = ROOT / "docs" / "own-machines.md"
 
 
 def test_commands_of_the_page_work(tmp_path: Path) -> None:
-    """The page leads from two hosts to a verdict; both hosts keep running after the clean-up."""
+    """The page leads from two hosts to a verdict; both hosts keep running after the cleanup."""
     server, service = free_port(), free_port()
     key = asyncssh.generate_private_key("ssh-ed25519")
     folder = tmp_path / "repository"

@@ -48,7 +48,7 @@ class PostgresServer:
         self._numbers = itertools.count(1)
         self._process: subprocess.Popen[bytes] | None = None
         self.port = _free_port()
-        self._initialise()
+        self._initialize()
 
     def url(self, database: str) -> str:
         """Return the URL of a database, including the password."""
@@ -101,7 +101,7 @@ class PostgresServer:
         if os.geteuid() == 0:  # otherwise the server runs as this user
             shutil.chown(path, _server_user())
 
-    def _initialise(self) -> None:
+    def _initialize(self) -> None:
         password_file = self._directory / "password"
         password_file.write_text(PASSWORD)
         self.own(password_file)

@@ -58,7 +58,7 @@ def scale(factor: float) -> None:
 
 
 def add_spot_offers() -> None:
-    """Mark the fake cloud's spot sizes in the catalogue; the rest is dstack's own code."""
+    """Mark the fake cloud's spot sizes in the catalog; the rest is dstack's own code."""
     from gpuhunt.providers import digitalocean  # type: ignore[import-untyped]  # noqa: PLC0415 - see above
 
     if not hasattr(digitalocean, "_make_offers"):  # not with servers before 0.22

@@ -60,11 +60,11 @@ def softmax(case: Case, tensors: Tensors, total: Total) -> Array:
 
 
 def layer_norm(_: Case, tensors: Tensors, total: Total) -> Array:
-    """Compute layer normalisation in two passes."""
+    """Compute layer normalization in two passes."""
     x = tensors["X"].reshape(len(tensors["X"]), -1)
     n = np.float32(x.shape[1])
-    centred = x - total(x, 1) / n
-    normal = centred / np.sqrt(total(centred**2, 1) / n + np.float32(1e-5))
+    centered = x - total(x, 1) / n
+    normal = centered / np.sqrt(total(centered**2, 1) / n + np.float32(1e-5))
     return (normal * tensors["gamma"].ravel() + tensors["beta"].ravel()).reshape(tensors["X"].shape)
 
 

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests/corpus/rocm"
 VERSIONS = ("6.4", "7.2")
 SIDES = ("device", "host")
-#: A variable of a namespace or a class that is initialised with warpSize.
+#: A variable of a namespace or a class that is initialized with warpSize.
 _GLOBAL_WAVE_SIZE = re.compile(r"^(?!.*\) *\{).*= *warpSize;", re.MULTILINE)
 _PROBE = re.compile(r"^//// (?P<name>[\w-]+): (?P<facts>.*)\n(?P<body>(?:(?!////).*\n)*)", re.MULTILINE)
 

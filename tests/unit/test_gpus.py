@@ -1,4 +1,4 @@
-"""The catalogue of GPU types: lookups, display names and roofline floors."""
+"""The catalog of GPU types: lookups, display names and roofline floors."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def test_lookups_by_name() -> None:
         gpus.get("H100")
 
 
-@pytest.mark.parametrize("gpu", gpus.CATALOGUE, ids=lambda gpu: gpu.name)
+@pytest.mark.parametrize("gpu", gpus.CATALOG, ids=lambda gpu: gpu.name)
 def test_every_gpu_has_the_figures_that_the_xray_and_the_judge_use(gpu: gpus.Gpu) -> None:
     """Every GPU has a peak for each dtype, and the LDS size that the X-ray uses for its architecture."""
     assert set(gpu.peak_flops) >= {dtype.value for dtype in Dtype}
     assert gpu.lds_bytes_per_cu == COMPUTE_UNITS[gpu.arch].lds_bytes
 
 
-@pytest.mark.parametrize("gpu", gpus.CATALOGUE, ids=lambda gpu: gpu.name)
+@pytest.mark.parametrize("gpu", gpus.CATALOG, ids=lambda gpu: gpu.name)
 def test_nearer_memories_are_faster(gpu: gpus.Gpu) -> None:
     """The roofs are in order: memory, Infinity Cache if the GPU has one, LDS."""
     cache = gpu.infinity_cache_bandwidth_bytes_per_s or gpu.bandwidth_bytes_per_s
@@ -148,7 +148,7 @@ def test_a_device_is_identified_by_what_it_says(arch: str, facts: dict[str, Any]
 
 
 def test_a_device_with_fewer_compute_units_has_a_higher_floor() -> None:
-    """The peaks of a device that is not in the catalogue are in proportion to its compute units."""
+    """The peaks of a device that is not in the catalog are in proportion to its compute units."""
     gpu = gpus.identify("gfx942", compute_units=76)
     assert gpu is not None
     assert gpu.floor_ms(163_400_000_000, 0, Dtype.FLOAT32) == pytest.approx(4.0)

@@ -170,12 +170,12 @@ def test_fields_and_patterns_of_a_class_without_objects() -> None:
         y: int = 0
 
     @dataclass(frozen=True)
-    class Labelled(Point):
+    class Labeled(Point):
         label: str = ""
 
-    assert [each.name for each in dataclasses.fields(Labelled)] == ["x", "y", "label"]
-    assert Labelled.__match_args__ == ("x", "y", "label")
-    match Labelled(1, 2, "here"):
-        case Labelled(x, _, label):
+    assert [each.name for each in dataclasses.fields(Labeled)] == ["x", "y", "label"]
+    assert Labeled.__match_args__ == ("x", "y", "label")
+    match Labeled(1, 2, "here"):
+        case Labeled(x, _, label):
             assert (x, label) == (1, "here")
     assert dataclasses.replace(Point(1), y=5) == Point(1, 5)

@@ -1,4 +1,4 @@
-/** Coloured labels: a verdict, a state or a difficulty has the same colour in every view. */
+/** Colored labels: a verdict, a state or a difficulty has the same color in every view. */
 import { statusText } from "../lib/format";
 
 const TONES: Record<string, string> = {

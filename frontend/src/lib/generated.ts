@@ -566,7 +566,7 @@ export interface Fault {
   detail: string;
 }
 
-/** Undefined behaviour that the bug finder observed. */
+/** Undefined behavior that the bug finder observed. */
 export interface Finding {
   kind: string;
   severity: "error" | "warning";
@@ -595,7 +595,7 @@ export interface ForecastResponse {
 /** A VM of the provider that does not belong to this service. It is never touched or counted. */
 export interface ForeignVmResponse {
   name: string;
-  /** The owner id of another Warmfront service; null if none has labelled it. */
+  /** The owner id of another Warmfront service; null if none has labeled it. */
   owner: string | null;
   /** The current or last dstack run on it. */
   used_by: string;

@@ -1,4 +1,4 @@
-/** The colour theme: light, dark, or that of the operating system. */
+/** The color theme: light, dark, or that of the operating system. */
 import { read, write } from "./storage";
 
 export type Theme = "system" | "light" | "dark";

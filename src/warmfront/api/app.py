@@ -15,7 +15,7 @@ from warmfront.api.routes import (
     account,
     alerts,
     audit,
-    catalogue,
+    catalog,
     costs,
     forecasts,
     health,
@@ -32,7 +32,7 @@ from warmfront.api.routes import (
     teams,
     vms,
 )
-from warmfront.api.validation import ProblemCatalogue
+from warmfront.api.validation import ProblemCatalog
 from warmfront.problems import all_problems
 
 if TYPE_CHECKING:
@@ -55,14 +55,14 @@ def create_app(service: ServiceContext) -> FastAPI:
         redoc_url=None,
     )
     app.state.service = service
-    app.state.problems = ProblemCatalogue(all_problems())
+    app.state.problems = ProblemCatalog(all_problems())
     app.state.streams = OpenStreams(service)
     app.state.simulations = forecasts.Simulations()
     for module in (
         submissions,
         receipts,
         quotes,
-        catalogue,
+        catalog,
         vms,
         provisioning,
         costs,

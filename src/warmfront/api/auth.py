@@ -178,14 +178,14 @@ def cookie_value(headers: Headers, name: str) -> str | None:
 
 
 def _reject_other_user(caller: Caller, headers: Headers) -> None:
-    """Reject a request of a page that was loaded for another user.
+    """Reject a request from a page that was loaded for another user.
 
     Tabs of one browser share the session, so a sign-in in one of them changes the user of all.
     """
     expected = headers.get(USER_HEADER)
     if expected is not None and expected != caller.user:
         raise UserChanged(
-            f"This page was opened by {quote_value(expected)}, and {caller.user} is signed in now.",
+            f"This page was opened by {quote_value(expected)}, but {caller.user} is signed in now.",
             hint="Reload the page to continue as the user who is signed in. Your code is kept.",
         )
 

@@ -9,7 +9,7 @@ from fastapi import Depends, Request
 from warmfront.api.auth import Caller
 from warmfront.api.context import ServiceContext
 from warmfront.api.open_streams import OpenStreams
-from warmfront.api.validation import ProblemCatalogue
+from warmfront.api.validation import ProblemCatalog
 from warmfront.roles import Role
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ async def _service(request: Request) -> ServiceContext:
     return cast("ServiceContext", request.app.state.service)
 
 
-async def _problems(request: Request) -> ProblemCatalogue:
-    return cast("ProblemCatalogue", request.app.state.problems)
+async def _problems(request: Request) -> ProblemCatalog:
+    return cast("ProblemCatalog", request.app.state.problems)
 
 
 async def _caller(request: Request) -> Caller:
@@ -43,7 +43,7 @@ async def _streams(request: Request) -> OpenStreams:
 ServiceDep = Annotated[ServiceContext, Depends(_service)]
 
 #: The problems of this service.
-ProblemsDep = Annotated[ProblemCatalogue, Depends(_problems)]
+ProblemsDep = Annotated[ProblemCatalog, Depends(_problems)]
 
 #: The authenticated user.
 CallerDep = Annotated[Caller, Depends(_caller)]

@@ -67,12 +67,12 @@ async def find_preview(service: ServiceContext, share_id: str) -> LinkPreview | 
 def _preview(share: Share, submission: Submission | None) -> LinkPreview:
     noun = "X-ray" if share.kind is SharedKind.XRAY else "submission"
     name = share.problem or "kernel"
-    verdict, colour, details = _result(submission)
+    verdict, color, details = _result(submission)
     title = f"{name}: {verdict}" if verdict else f"{name}: {noun}"
     lines = [
         TextLine("Warmfront", 5, "dim"),
         TextLine(name, 13, "text"),
-        TextLine(verdict or noun, 9, colour),
+        TextLine(verdict or noun, 9, color),
         TextLine(details, 6, "text"),
         TextLine(f"by {share.owner}", 6, "dim"),
     ]
@@ -85,7 +85,7 @@ def _preview(share: Share, submission: Submission | None) -> LinkPreview:
 
 
 def _result(submission: Submission | None) -> tuple[str, str, str]:
-    """Return the verdict, its colour, and GPU and time."""
+    """Return the verdict, its color, and GPU and time."""
     if submission is None:
         return "", "accent", ""
     verdict = (submission.verdict or "running").replace("_", " ").capitalize()

@@ -27,7 +27,7 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 #: Dots per line of a character, with the space after it.
 _ADVANCE_DOTS = 6
 
-#: The colours, by name; their order is the palette of the image.
+#: The colors, by name; their order is the palette of the image.
 _PALETTE = {
     "background": (28, 25, 23),
     "text": (250, 250, 249),
@@ -96,7 +96,7 @@ class TextLine(NamedTuple):
 
     text: str
     dot_px: int  #: the size of one dot of the font
-    colour: str  #: a name of the palette
+    color: str  #: a name of the palette
 
 
 def draw_preview(lines: Sequence[TextLine]) -> bytes:
@@ -124,11 +124,11 @@ def _draw_line(pixels: NDArray[np.uint8], line: TextLine, top: int) -> None:
             for column in range(5):
                 if bits >> (4 - column) & 1:
                     y, x = top + row * line.dot_px, left + column * line.dot_px
-                    pixels[y : y + line.dot_px, x : x + line.dot_px] = _index(line.colour)
+                    pixels[y : y + line.dot_px, x : x + line.dot_px] = _index(line.color)
 
 
-def _index(colour: str) -> int:
-    return list(_PALETTE).index(colour)
+def _index(color: str) -> int:
+    return list(_PALETTE).index(color)
 
 
 def _png(pixels: NDArray[np.uint8]) -> bytes:
@@ -136,7 +136,7 @@ def _png(pixels: NDArray[np.uint8]) -> bytes:
     rows = np.zeros((height, width + 1), np.uint8)  # each row begins with the number of its filter, 0
     rows[:, 1:] = pixels
     header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)  # eight bits per pixel, with a palette
-    palette = b"".join(bytes(colour) for colour in _PALETTE.values())
+    palette = b"".join(bytes(color) for color in _PALETTE.values())
     chunks = [(b"IHDR", header), (b"PLTE", palette), (b"IDAT", zlib.compress(rows.tobytes())), (b"IEND", b"")]
     return _SIGNATURE + b"".join(_chunk(kind, data) for kind, data in chunks)
 

@@ -1,4 +1,4 @@
-"""Validate the fields of a request against the catalogue of problems and GPUs, before anything is stored."""
+"""Validate the fields of a request against the catalog of problems and GPUs, before anything is stored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 
-class ProblemCatalogue:
+class ProblemCatalog:
     """The problems of this service by slug and alias, loaded once."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -50,7 +50,7 @@ class ProblemCatalogue:
 
 def validate_submission(
     service: ServiceContext,
-    problems: ProblemCatalogue,
+    problems: ProblemCatalog,
     caller: Caller,
     request: SubmitRequest,
     idempotency_key: str | None,
@@ -109,7 +109,7 @@ def validate_dtype(problem: Problem, dtype: Dtype | None) -> Dtype:
     return dtype
 
 
-def _validate_problem(problems: ProblemCatalogue, request: SubmitRequest) -> tuple[str, Dtype]:
+def _validate_problem(problems: ProblemCatalog, request: SubmitRequest) -> tuple[str, Dtype]:
     if request.problem_def is None:
         problem = problems.require(request.problem)
         return problem.slug, validate_dtype(problem, request.dtype)

@@ -4,7 +4,7 @@ Start-up tricks are in this module and in `run_local`; `bench/startup.py` measur
 each of them saves, and docs/architecture/startup.md has the figures. A trick that saves less than 2% is
 removed.
 
-This module has three tricks. First, the process exits without the interpreter's clean-up. Second, there is no
+This module has three tricks. First, the process exits without the interpreter's cleanup. Second, there is no
 garbage collection while modules are loaded, which creates many objects and hardly any garbage. Third, there
 is a simple argument parser, because loading Typer takes longer than loading everything that the compiler
 needs. The parser handles only well-formed calls of the two commands. Typer handles help, errors and all other
@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def _exit(code: int) -> NoReturn:
-    """End the process without the interpreter's clean-up of modules, because everything is already closed."""
+    """End the process without the interpreter's cleanup of modules, because everything is already closed."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()

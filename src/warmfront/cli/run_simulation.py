@@ -306,7 +306,7 @@ def _cells(row: ComparisonRow, name: str) -> tuple[str, ...]:
         f"{row.waited_s(95):.0f} s",
         f"{row.mean_s:.0f} s",
         f"{row.cold_starts:,}",
-        f"{row.utilisation:.0%}",
+        f"{row.utilization:.0%}",
         f"${row.cost_usd:,.0f}",
         "" if row.over_best is None else f"{row.over_best:.2f}",
     )
@@ -357,7 +357,7 @@ def _fields(row: ComparisonRow) -> dict[str, Any]:
         "wait_p95_s": row.waited_s(95),
         "wait_mean_s": row.mean_s,
         "cold_starts": row.cold_starts,
-        "utilisation": row.utilisation,
+        "utilisation": row.utilization,
         "cost_usd": row.cost_usd,
         "of_the_best": row.over_best,
     }

@@ -17,15 +17,15 @@ from warmfront.problems.spec import Scale
 
 def print_list(*, as_json: bool) -> None:
     """Print all problems, sorted by slug."""
-    catalogue = problems.all_problems()
+    catalog = problems.all_problems()
     if as_json:
-        print(json.dumps([problem.summary() for problem in catalogue], indent=2))
+        print(json.dumps([problem.summary() for problem in catalog], indent=2))
         return
     table = Table(box=None, pad_edge=False)
     for name in ("problem", "difficulty", "dtypes"):
         table.add_column(name, no_wrap=True)
     table.add_column("tags")
-    for problem in catalogue:
+    for problem in catalog:
         dtypes = ", ".join(dtype.value for dtype in problem.dtypes)
         names = ", ".join([problem.slug, *problem.aliases])
         table.add_row(names, problem.difficulty.value, dtypes, ", ".join(problem.tags))

@@ -279,8 +279,8 @@ class TerminalView:
             place = f"line {line}" if line else "unknown line"
             if other_line and other_line != line:
                 place += f" and line {other_line}"
-            colour = "red" if finding["severity"] == "error" else "yellow"
-            self._print(f"{self._styled(finding['severity'], colour)} {place}: {finding['message']}")
+            color = "red" if finding["severity"] == "error" else "yellow"
+            self._print(f"{self._styled(finding['severity'], color)} {place}: {finding['message']}")
             self._print(f"  → {finding['hint']}", style="dim")
 
     def _print_output(self, event: Mapping[str, Any]) -> None:

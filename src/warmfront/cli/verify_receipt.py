@@ -94,7 +94,7 @@ def _read(path: Path) -> bytes:
 def _known_keys(options: VerifyOptions) -> tuple[list[PublicKey], str]:
     """Return the trusted keys, and a description of their source."""
     if options.key and options.server:
-        raise UsageError("--key and --server exclude each other.", hint="Give one of them.")
+        raise UsageError("--key and --server are mutually exclusive.", hint="Give only one of them.")
     if options.key:
         return read_key_file(options.key), f"the key file {options.key}"
     if options.server:

@@ -121,7 +121,7 @@ def parse_device_facts(answer: bytes) -> DeviceFacts:
     except (ValueError, RecursionError):
         fields = None
     if not isinstance(fields, dict):
-        raise ToolchainFailed("The harness did not describe its device.")
+        raise ToolchainFailed("The harness did not report its device.")
     return DeviceFacts.from_json(fields)
 
 

@@ -1,6 +1,6 @@
 """The health report of a GPU: a list of checks, each with its result and a remedy.
 
-`hip/gpu_host.py` makes the checks of the machine; `listener/gpu_checks.py` adds those that use the GPU as a
+`hip/gpu_host.py` checks the machine; `listener/gpu_checks.py` adds checks that use the GPU as a
 submission does. The JSON of a report is kept with the VM's record.
 """
 

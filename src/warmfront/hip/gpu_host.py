@@ -112,7 +112,7 @@ def check_host(host: GpuHost, *, expected: Gpu | None = None) -> tuple[HealthChe
 
     Args:
         host: where the kernel's files are.
-        expected: the GPU type that the machine should have; None for any of the catalogue.
+        expected: the GPU type that the machine should have; None for any of the catalog.
     """
     device = host.device()
     checks = [
@@ -205,9 +205,9 @@ def _device_file(host: GpuHost, path: str) -> HealthCheck:
 
 
 def _gpu(device: DeviceFacts | None, expected: Gpu | None) -> HealthCheck:
-    """Check that the GPU is the leased type or, if that is not given, any type in the catalogue."""
+    """Check that the GPU is the leased type or, if that is not given, any type in the catalog."""
     name = "GPU"
-    wanted = expected.name if expected else " or ".join(gpu.name for gpu in gpus.CATALOGUE)
+    wanted = expected.name if expected else " or ".join(gpu.name for gpu in gpus.CATALOG)
     if device is None:
         remedy = f"Needed: {wanted}. `dmesg | grep -i amdgpu` shows why the driver found none."
         return HealthCheck(name=name, ok=False, detail="none in the driver's topology", remedy=remedy)
@@ -221,7 +221,7 @@ def _gpu(device: DeviceFacts | None, expected: Gpu | None) -> HealthCheck:
     gpu = gpu_of(device)
     if gpu is not None and (expected is None or gpu.name == expected.name):
         return HealthCheck(name=name, ok=True, detail=f"{gpu.name}: {detail}")
-    found = gpu.name if gpu else "not in the catalogue"
+    found = gpu.name if gpu else "not in the catalog"
     return HealthCheck(
         name=name,
         ok=False,

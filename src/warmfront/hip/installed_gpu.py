@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def gpu_of(device: DeviceFacts) -> Gpu | None:
-    """Return the GPU type of a device; None if its architecture is not in the catalogue."""
+    """Return the GPU type of a device; None if its architecture is not in the catalog."""
     return gpus.identify(
         device.arch,
         product=device.name,

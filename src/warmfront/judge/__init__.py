@@ -55,7 +55,7 @@ Why that suffices
 
 - *Outputs.* Inputs and hidden sizes are drawn from a secret seed, and the expected outputs are computed
   outside; neither the seed nor the outputs ever enter the run box. Outputs are filled with poison, a
-  signalling NaN with random bits, and tensors lie between guard zones. Whatever the guest says, only correct
+  signaling NaN with random bits, and tensors lie between guard zones. Whatever the guest says, only correct
   bytes in every output of every call pass (`output_check.py`, `buffer_layout.py`). They are read with read()
   and never with mmap(), since the guest could truncate the file.
 - *Time.* In a window of N calls the inputs become visible when the guest is resumed, and the outputs are read
@@ -95,7 +95,7 @@ What remains
 - A GPU cannot be stopped like a process. Inputs are revealed by a copy on the device after the clock started,
   and outputs are saved by another before it ends; the time of both is measured with an empty guest and
   subtracted. A kernel that keeps running on the GPU could begin while the first copy is under way.
-- A detached thread, or a stream without a synchronisation, can work after `solution` returned. It gains
+- A detached thread, or a stream without a synchronization, can work after `solution` returned. It gains
   nothing in the last call of a window, because SAVE copies the outputs next, and later writes are not read.
   In an earlier call it overlaps with the next calls, which are all inside the timed window. Inputs are
   compared after the clock ended: a kernel may use them as scratch memory and restore them later, which needs

@@ -100,7 +100,7 @@ class BufferLayout:
         self._guards = guards
         self._arguments: list[bytes] = []
         self._shapes: list[int] = []
-        # A signalling NaN: a result that depends on it is a NaN, and arithmetic turns it into a quiet NaN.
+        # A signaling NaN: a result that depends on it is a NaN, and arithmetic turns it into a quiet NaN.
         half = 0x7D01 | secrets.randbits(6) << 1
         self._patterns = {4: 0x7FA00001 | secrets.randbits(19) << 1, 2: half << 16 | half}
         output_shapes = problem.output_shapes(case)
@@ -248,7 +248,7 @@ class BufferLayout:
         return int(np.count_nonzero(region.elements(raw).view(bits) == poison))
 
     def count_accumulated(self, region: BufferRegion, raw: Array) -> int:
-        """Count the elements that hold poison after arithmetic: added to, but never initialised."""
+        """Count the elements that hold poison after arithmetic: added to, but never initialized."""
         size = np.dtype(region.dtype).itemsize
         poison = region.elements(self.image(region)).view(f"u{size}")
         return int(np.count_nonzero(region.elements(raw).view(f"u{size}") == poison | _QUIET[size]))

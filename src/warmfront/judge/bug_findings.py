@@ -75,7 +75,7 @@ KINDS = {
         "LDS bank conflict",
         "Pad each row by 16 bytes, or exchange its 16-byte columns by row (XOR swizzle).",
     ),
-    "uninitialised-lds": ("uninitialised shared memory", "Write it, then __syncthreads(), then read it."),
+    "uninitialised-lds": ("uninitialized shared memory", "Write it, then __syncthreads(), then read it."),
     "wave-of-32": ("code assumes waves of 32 lanes", "A wave of an MI300X has 64 lanes: use warpSize."),
 }
 

@@ -76,7 +76,7 @@ def finish(
             Verdict.COMPILE_ERROR,
             "COMPILE_FILE_LIMIT",
             "The compiler exceeded the limit on file size (WARMFRONT_FILE_SIZE_LIMIT).",
-            hint="Look for a large array with an initialiser: fill it at run time.",
+            hint="Look for a large array with an initializer: fill it at run time.",
         )
     failure = toolchain.explain(output, request, translated)
     raise _compile_error(failure, request, compile_s=seconds)
@@ -103,7 +103,7 @@ def _read_library(box: Box, limit_bytes: int) -> bytes:
             "LIBRARY_TOO_LARGE",
             f"The compiled submission is larger than {limit_bytes / (1 << 20):g} MiB "
             "(WARMFRONT_LIBRARY_SIZE_LIMIT).",
-            hint="Look for a large array with an initialiser: fill it at run time.",
+            hint="Look for a large array with an initializer: fill it at run time.",
         ) from None
 
 

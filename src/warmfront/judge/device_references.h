@@ -192,7 +192,7 @@ struct Slices {
   uint64_t inner;
 };
 
-// The part of a slice for thread `i` of count * kParts. Neighbouring threads read neighbouring elements.
+// The part of a slice for thread `i` of count * kParts. Neighboring threads read neighboring elements.
 struct Part {
   uint64_t slice;
   uint64_t first;
@@ -299,7 +299,7 @@ void softmax(const Call& call, double* expected) {
   LAUNCH(divide_kernel, call.output.count, slices, sums, expected);
 }
 
-// ---- Layer normalisation ----
+// ---- Layer normalization ----
 
 __global__ void squares_kernel(Tensor x, Slices slices, const double* sums, double* squares) {
   FOR_EACH(i, slices.count * kParts) {
@@ -307,14 +307,14 @@ __global__ void squares_kernel(Tensor x, Slices slices, const double* sums, doub
     const double mean = sums[part.slice] / static_cast<double>(slices.length);
     double sum = 0;
     for (uint64_t j = part.first; j < slices.length; j += kParts) {
-      const double centred = at(x, index_in(slices, part.slice, j)) - mean;
-      sum += centred * centred;
+      const double centered = at(x, index_in(slices, part.slice, j)) - mean;
+      sum += centered * centered;
     }
     atomicAdd(&squares[part.slice], sum);
   }
 }
 
-__global__ void normalise_kernel(Tensor x, Tensor gamma, Tensor beta, uint64_t length, const double* sums,
+__global__ void normalize_kernel(Tensor x, Tensor gamma, Tensor beta, uint64_t length, const double* sums,
                                  const double* squares, double* expected) {
   FOR_EACH(i, x.count) {
     const auto n = static_cast<double>(length);
@@ -330,7 +330,7 @@ void layer_norm(const Call& call, double* expected) {
   if (call.scratch->failed()) return;
   LAUNCH(sum_slices_kernel, samples.count * kParts, call.inputs[0], samples, sums);
   LAUNCH(squares_kernel, samples.count * kParts, call.inputs[0], samples, sums, squares);
-  LAUNCH(normalise_kernel, call.output.count, call.inputs[0], call.inputs[1], call.inputs[2], samples.length, sums,
+  LAUNCH(normalize_kernel, call.output.count, call.inputs[0], call.inputs[1], call.inputs[2], samples.length, sums,
          squares, expected);
 }
 

@@ -61,4 +61,4 @@ def check_device(toolchain: Toolchain, sandbox: Sandbox, settings: Settings) -> 
         memory = DeviceMemory(box).check_device()
     if memory.free_bytes < MIN_FREE_SHARE * memory.total_bytes:
         free, total = (size / 1e9 for size in (memory.free_bytes, memory.total_bytes))
-        raise GpuFailed(f"Only {free:.1f} of {total:.1f} GB of the GPU's memory are free.")
+        raise GpuFailed(f"Only {free:.1f} of {total:.1f} GB of the GPU's memory is free.")

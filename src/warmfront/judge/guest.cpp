@@ -81,7 +81,7 @@ using Call = void (*)(void* const*);
 void do_nothing(void* const*) {}
 Call call_solution = do_nothing;
 
-// The times of that call by HIP events: to a stop event recorded immediately, and to one after a synchronisation.
+// The times of that call by HIP events: to a stop event recorded immediately, and to one after a synchronization.
 float empty_at_once_ms = 0;
 float empty_at_end_ms = 0;
 
@@ -296,7 +296,7 @@ std::string load() {
 }
 
 // Times one call by HIP events. The first stop event is recorded immediately and excludes the
-// synchronisation; the second is recorded after it, and includes work on streams that the first does not wait
+// synchronization; the second is recorded after it, and includes work on streams that the first does not wait
 // for.
 class CallTimer {
  public:
@@ -415,7 +415,7 @@ int main([[maybe_unused]] int count, char** arguments) {
   hipcpu_on_fault(on_fault);
   hipcpu_start_workers();
 #else
-  (void)hipFree(nullptr);  // initialise the HIP runtime before anything is timed
+  (void)hipFree(nullptr);  // initialize the HIP runtime before anything is timed
 #endif
   if (!channel::open_fifos()) return 70;
   try {

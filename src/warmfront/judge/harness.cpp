@@ -449,7 +449,7 @@ int main(int, char** arguments) {
   const char* folder = getenv("HIPCPU_IPC_DIR");
   hipcpu_ipc_export(folder != nullptr ? folder : box.c_str());
 #endif
-  (void)hipFree(nullptr);  // initialise the HIP runtime before anything is timed
+  (void)hipFree(nullptr);  // initialize the HIP runtime before anything is timed
   if (!channel::open_fifos()) return 70;
   serve();
 }

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 NEVER_CLEARED = (
-    "The kernel adds to an output that was never initialised. Outputs are not zero: call hipMemset first."
+    "The kernel adds to an output that was never initialized. Outputs are not zero: call hipMemset first."
 )
 
 #: How many differences are reported.
@@ -180,7 +180,7 @@ def _hint(unwritten: int, size: int, run_answer: RunAnswer | None, tolerance: To
 
 def debug_info(got: Array, want: Array, wrong: Array) -> dict[str, Any]:
     """Return the largest and mean difference, the first wrong elements, and a grid of where they are."""
-    with np.errstate(invalid="ignore", over="ignore"):  # the poison is a signalling NaN
+    with np.errstate(invalid="ignore", over="ignore"):  # the poison is a signaling NaN
         difference = np.abs(got.astype(np.float64) - want.astype(np.float64))
     finite = difference[np.isfinite(difference)]
     places = np.flatnonzero(wrong)[:SAMPLES]

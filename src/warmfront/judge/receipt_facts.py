@@ -75,7 +75,7 @@ def _device_text(toolchain: Toolchain) -> str:
 def describe_machine(toolchain: Toolchain, device: DeviceFacts | None = None) -> Machine:
     """Describe this machine, and its GPU unless the toolchain simulates one.
 
-    The device's own facts take precedence; the catalogue provides the rest.
+    The device's own facts take precedence; the catalog provides the rest.
     """
     machine = Machine(
         cpu=cpu_model(),

@@ -66,7 +66,7 @@ def time_per_call(
     if its whole interval is above that median: then the empty windows were too slow.
 
     Args:
-        windows: in the order in which they were measured; a pair is two neighbours. A pair with a discarded
+        windows: in the order in which they were measured; a pair is two neighbors. A pair with a discarded
             window is left out.
         overhead_ms: the time of a window with a solution that does nothing.
         reference_ms: the CPU time of the judge's own computation when the machine was fastest recently; None

@@ -1,7 +1,7 @@
 """Make the fields of every event that leaves a VM plain, printable and bounded.
 
 The judge parses everything that comes out of a box (`judge/box_messages.py`). This is the second line of
-defence. It removes terminal escapes, which a terminal would interpret, and NUL and lone surrogates, which a
+defense. It removes terminal escapes, which a terminal would interpret, and NUL and lone surrogates, which a
 database rejects. It also rejects events that are too large or too deeply nested to be stored.
 """
 

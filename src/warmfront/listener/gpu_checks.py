@@ -38,7 +38,7 @@ def check_gpu(
         toolchain: the toolchain that will judge.
         sandbox: the sandbox that will judge.
         settings: the limits of boxes.
-        expected: the GPU type that was leased; None for any GPU of the catalogue.
+        expected: the GPU type that was leased; None for any GPU of the catalog.
         host: where the kernel's files are; by default this machine.
         after_failure: leave out the kernel, which is compiled and takes most of the time.
     """

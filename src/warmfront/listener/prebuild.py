@@ -17,13 +17,13 @@ def prebuild(cache_dir: Path, archs: list[str]) -> None:
     """Build the guest and the harness for each architecture.
 
     Raises:
-        UsageError: An architecture is not in the catalogue.
+        UsageError: An architecture is not in the catalog.
         WarmfrontError: The compiler is missing or fails.
     """
     for arch in archs:
         gpu = gpus.by_arch(arch)
         if gpu is None:
-            known = ", ".join(sorted({gpu.arch for gpu in gpus.CATALOGUE}))
+            known = ", ".join(sorted({gpu.arch for gpu in gpus.CATALOG}))
             raise UsageError(f"Unknown architecture {arch!r}; known: {known}.")
         toolchain = RocmToolchain(cache_dir, gpu)
         toolchain.build()

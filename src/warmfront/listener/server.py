@@ -211,7 +211,7 @@ def _open_unix_socket(path: Path) -> Iterator[socket.socket]:
         except OSError as error:
             raise InfrastructureError(
                 f"Cannot listen on the UNIX socket {path}: {error.strerror or error}.",
-                hint="Choose another --uds, in a directory that this user can write.",
+                hint="Choose another --uds, in a directory that this user can write to.",
             ) from None
         yield listening
 

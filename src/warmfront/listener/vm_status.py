@@ -25,7 +25,7 @@ class VMStatus:
     """The toolchain and the GPUs of a VM, and its health."""
 
     toolchain: str
-    gpu: str  #: the name of a GPU type in the catalogue
+    gpu: str  #: the name of a GPU type in the catalog
     simulated: bool
     failure: str = ""  #: why the VM cannot judge; empty if it can
     devices: tuple[

@@ -149,7 +149,7 @@ def _histogram(bins: NDArray[np.int64], weights: NDArray[np.float64], size: int)
 
 
 def _smooth(by_hour: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Smooth values per hour of the day over neighbouring hours."""
+    """Smooth values per hour of the day over neighboring hours."""
     # Sums, because a matrix product would start BLAS threads, which takes longer than the work itself.
     return np.asarray((_SMOOTHING * by_hour).sum(axis=1))
 

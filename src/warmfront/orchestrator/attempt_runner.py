@@ -302,7 +302,7 @@ class AttemptRunner:
         if known:
             return
         if last_seq:
-            raise AttemptLost("its listener no longer knows it")
+            raise AttemptLost("its listener has no record of it")
         async for event in self._listeners.execute(pooled.vm, await self._request(pooled, active, attempt)):
             yield event
 

@@ -268,7 +268,7 @@ class Autoscaler:
         return any(pooled.vm.gpu == gpu for pooled in self._pool.booting())
 
     def _is_worth_a_vm(self, gpu: str, queued: int) -> bool:
-        """Return whether another VM would serve the last of `queued` submissions sooner than the others."""
+        """Return whether a new VM would serve the last queued submission sooner than the existing VMs."""
         if self._is_full(gpu):
             # Only for a GPU type without a VM, because an idle VM of another type can be released for it.
             return not self._pool.serves(gpu)

@@ -264,7 +264,7 @@ class Budget:
         if not await self._store.mark_once(self.alert_mark, now):
             return
         log.warning(
-            "budget alert: $%.2f of $%.2f are spent, %d%% or more",
+            "budget alert: $%.2f of $%.2f spent (alert threshold %d%%)",
             status.spent_usd,
             status.credits_usd,
             self._settings.alert_threshold * 100,

@@ -1,6 +1,6 @@
 """Decide whether a new VM is a spot VM: weigh its price against the risk of losing the work on it.
 
-A spot VM is cheaper, but the cloud may preempt it at any time. Interruptions are modelled as a Poisson
+A spot VM is cheaper, but the cloud may preempt it at any time. Interruptions are modeled as a Poisson
 process, whose rate is learned from our own spot VMs. A submission is interrupted at most once: it is then
 retried on demand. docs/costs.md derives the formula. Decisions are made in memory without waiting.
 """
@@ -51,7 +51,7 @@ class SpotTerms:
         repeated_usd = (1 - survives) * self.on_demand_usd(busy_s)
         return self.spot_rate_usd_per_h * spot_h + repeated_usd + self.wait_usd_per_h * lost_h
 
-    def favour_spot(self, busy_s: float) -> bool:
+    def favor_spot(self, busy_s: float) -> bool:
         """Return whether the spot VM is cheaper in expectation."""
         return self.spot_usd(busy_s) < self.on_demand_usd(busy_s)
 
@@ -118,7 +118,7 @@ class SpotPolicy:
             interruptions_per_h=self.rate.per_h,
             wait_usd_per_h=self.wait_usd_per_h,
         )
-        return terms.favour_spot(busy_s)
+        return terms.favor_spot(busy_s)
 
     def record_boot_failure(self, gpu: str, now: float) -> None:
         """Request on-demand VMs for a while, because the cloud has no spot VM."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
 
-#: Values that are uniform, the mean of two, and close to one of `_CLUSTERS` centres.
+#: Values that are uniform, the mean of two, and close to one of `_CLUSTERS` centers.
 _TIMED_STYLES = ("any", "bell", "clustered")
 _CLUSTERS = 64
 
@@ -124,8 +124,8 @@ def _draw(style: str, n: int, rng: np.random.Generator) -> Array:
     if style == "clustered":
         import numpy as np  # noqa: PLC0415 - NumPy is imported while the compiler runs
 
-        centres = rng.integers(_INT_MIN, _INT_MAX, _CLUSTERS, dtype="int32", endpoint=True)
-        return np.asarray(centres[values & (_CLUSTERS - 1)] ^ (values >> 20))
+        centers = rng.integers(_INT_MIN, _INT_MAX, _CLUSTERS, dtype="int32", endpoint=True)
+        return np.asarray(centers[values & (_CLUSTERS - 1)] ^ (values >> 20))
     if style in {"sorted", "reversed", "nearly-sorted"}:
         values.sort()
     if style == "nearly-sorted":

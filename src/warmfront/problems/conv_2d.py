@@ -61,7 +61,7 @@ As in neural networks, the kernel is not flipped (this is a cross-correlation).
         """Return cases with thin, wide and large kernels, and kernels larger than the image."""
         return [
             _case((1, 1), (1, 1), "one product"),
-            _case((1, 1), (3, 3), "all but the centre outside"),
+            _case((1, 1), (3, 3), "all but the center outside"),
             _case((5, 4), (11, 7), "a kernel larger than the image"),
             _case((7, 257), (1, 9), "a flat kernel, just over a block"),
             _case((257, 3), (9, 1), "a tall kernel"),

@@ -192,11 +192,11 @@ def zeros(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Arr
 
 
 def far(count: int, largest: int, rng: np.random.Generator) -> Array:
-    """Draw whole numbers around a centre that is far from zero."""
+    """Draw whole numbers around a center that is far from zero."""
     spread = min(WHOLE, largest // 2)
-    centre = rng.integers(max(1, (largest - spread) // 2), max(1, largest - spread), endpoint=True)
+    center = rng.integers(max(1, (largest - spread) // 2), max(1, largest - spread), endpoint=True)
     values = _integers(-spread, spread, count, rng).astype("float32")
-    values += centre * rng.choice([-1, 1])
+    values += center * rng.choice([-1, 1])
     return values
 
 
@@ -233,7 +233,7 @@ def outliers(count: int, largest: int, rng: np.random.Generator) -> Array:
 
 
 def alternating(count: int, largest: int, rng: np.random.Generator) -> Array:
-    """Draw whole numbers whose signs alternate, so that neighbours cancel."""
+    """Draw whole numbers whose signs alternate, so that neighbors cancel."""
     values = _integers(1, min(largest, 100), count, rng)
     values[rng.integers(2) :: 2] *= -1
     return values.astype("float32")
@@ -313,7 +313,7 @@ WHOLE_STYLES: dict[str, WholeDraw] = {
 }
 
 #: Styles whose structure, and tolerance, a mixture of two sets does not preserve: the sets have different
-#: centres or values, or the structure is in the other factor.
+#: centers or values, or the structure is in the other factor.
 STRUCTURED_STYLES = frozenset({"equal", "wide", *WHOLE_STYLES})
 
 #: The longest sum of equal values for which the tolerance covers roundings that all have the same direction.

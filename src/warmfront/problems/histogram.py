@@ -59,7 +59,7 @@ $$h_b = \left|\{(y, x) : I_{yx} = b\}\right|, \qquad 0 \le b < \text{num\_bins}$
 
 - `image`: $I$, row-major, `height * width` floats, each an integer in `[0, num_bins)`
 - `num_bins`: the number of possible values
-- `histogram`: output, $h$, `num_bins` floats. It is not initialised to zero.
+- `histogram`: output, $h$, `num_bins` floats. It is not initialized to zero.
 - `height`, `width`: the extents of the image
 
 **Constraints**
@@ -144,8 +144,8 @@ def _draw(style: str, extents: tuple[int, int], bins: int, rng: np.random.Genera
     pixels = rng.integers(0, bins, extents, dtype="int32")
     if style == "tilted":
         # One pixel in four is in a random half of the bins.
-        favoured = rng.permutation(bins)[: (bins + 1) // 2].astype("int32")
-        pixels.reshape(-1)[::4] = favoured[pixels.reshape(-1)[::4] // 2]
+        favored = rng.permutation(bins)[: (bins + 1) // 2].astype("int32")
+        pixels.reshape(-1)[::4] = favored[pixels.reshape(-1)[::4] // 2]
     if style == "sorted":
         pixels.reshape(-1).sort()
     return pixels

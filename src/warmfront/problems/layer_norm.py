@@ -1,4 +1,4 @@
-"""Layer normalisation: mean and variance of each sample, where a naive formula loses all digits."""
+"""Layer normalization: mean and variance of each sample, where a naive formula loses all digits."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _EPSILON = 1e-5
 #: Means of the `far` inputs, whose standard deviation is 1. For these, E[x^2] - E[x]^2 in float32 is only
 #: noise. They are multiples of a large power of two, so that float32 sums of equal values are exact:
 #: otherwise all roundings of a sequential sum can have the same direction.
-_CENTRES = (4096, 5120, 6144, 7168, 8192, 9216)
+_CENTERS = (4096, 5120, 6144, 7168, 8192, 9216)
 
 #: Random samples smaller than this can have a very small variance, which makes rounding errors large.
 _LEAST_RANDOM = 64
@@ -51,12 +51,12 @@ _GAMMA = 1.5
 
 
 class LayerNorm(Problem):
-    """Normalise each sample to mean 0 and variance 1, then scale and shift it."""
+    """Normalize each sample to mean 0 and variance 1, then scale and shift it."""
 
     slug = "layer-norm"
-    title = "Layer normalisation"
+    title = "Layer normalization"
     difficulty = Difficulty.MEDIUM
-    tags = ("reduction", "normalisation", "numerical-stability")
+    tags = ("reduction", "normalization", "numerical-stability")
     signature = (
         tensor_in("X"),
         tensor_in("gamma"),
@@ -68,7 +68,7 @@ class LayerNorm(Problem):
         size("D2"),
     )
     statement = r"""
-Normalise each sample $b$ of a batch over all its $n = F \cdot D_1 \cdot D_2$ values together:
+Normalize each sample $b$ of a batch over all its $n = F \cdot D_1 \cdot D_2$ values together:
 
 $$\mu_b = \frac{1}{n} \sum_i X_{bi}, \qquad \sigma_b^2 = \frac{1}{n} \sum_i (X_{bi} - \mu_b)^2, \qquad
 Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i, \qquad \epsilon = 10^{-5}$$
@@ -121,11 +121,11 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
         return styles
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
-        """Draw samples, scale and shift; each `far` sample has its own centre."""
+        """Draw samples, scale and shift; each `far` sample has its own center."""
         extents = _extents(case)
         if case.draw == "far":
             x = draws.normal(extents, dtype, rng)
-            x += (rng.choice(_CENTRES, (extents[0], 1, 1, 1)) * rng.choice([-1, 1])).astype(dtype.value)
+            x += (rng.choice(_CENTERS, (extents[0], 1, 1, 1)) * rng.choice([-1, 1])).astype(dtype.value)
         else:
             terms = draws.EXACT_SUM[Dtype.FLOAT32] // _LARGEST_WHOLE
             x = draws.draw(case.draw, extents, dtype, rng, terms=terms)
@@ -142,9 +142,9 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
     def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - the inputs are enough
         """Compute the result in float64, subtracting the mean first."""
         x = inputs["X"].astype("float64")
-        centred = x - x.mean(axis=(1, 2, 3), keepdims=True)
-        variance = (centred**2).mean(axis=(1, 2, 3), keepdims=True)
-        return {"Y": centred / (variance + _EPSILON) ** 0.5 * inputs["gamma"] + inputs["beta"]}
+        centered = x - x.mean(axis=(1, 2, 3), keepdims=True)
+        variance = (centered**2).mean(axis=(1, 2, 3), keepdims=True)
+        return {"Y": centered / (variance + _EPSILON) ** 0.5 * inputs["gamma"] + inputs["beta"]}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:
         """Return the tolerance for the errors of a float32 mean and variance, relative to the deviation."""
@@ -176,11 +176,11 @@ Y_{bi} = \frac{X_{bi} - \mu_b}{\sqrt{\sigma_b^2 + \epsilon}} \gamma_i + \beta_i,
         return Tolerance(
             rtol=4 * u,
             atol=factor * u * (16 + 2 * sqrt(n)),
-            why=f"normalised values up to 5 with float32 sums of {n} terms: {factor} u (16 + 2 sqrt({n}))",
+            why=f"normalized values up to 5 with float32 sums of {n} terms: {factor} u (16 + 2 sqrt({n}))",
         )
 
     def flops(self, case: Case) -> int:
-        """Count 8 per element: mean 1, variance 3, normalise 2, scale and shift 2."""
+        """Count 8 per element: mean 1, variance 3, normalize 2, scale and shift 2."""
         return 8 * prod(_extents(case))
 
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
@@ -198,13 +198,13 @@ def _sample_size(case: Case) -> int:
 
 
 def _tolerance_far(n: int, u: float) -> Tolerance:
-    centre = max(_CENTRES)
-    # Either roundings form a random walk, or a sequential sum rounds off every deviation from the centre.
-    mean_error = min(centre * u * (8 + 2 * sqrt(n)), 16 * centre * u + 6 / sqrt(n))
+    center = max(_CENTERS)
+    # Either roundings form a random walk, or a sequential sum rounds off every deviation from the center.
+    mean_error = min(center * u * (8 + 2 * sqrt(n)), 16 * center * u + 6 / sqrt(n))
     return Tolerance(
         rtol=4 * u,
         atol=_GAMMA * mean_error * (1 + 2 * mean_error) + 8 * u * (16 + 2 * sqrt(n)),
-        why=f"a float32 mean near {centre} is within {mean_error:.3g}, and the deviation is 1",
+        why=f"a float32 mean near {center} is within {mean_error:.3g}, and the deviation is 1",
     )
 
 

@@ -45,7 +45,7 @@ _LONGEST_EQUAL_SUM = 4096
 
 
 class Softmax(Problem):
-    """Normalise the values along one dimension to probabilities."""
+    """Normalize the values along one dimension to probabilities."""
 
     slug = "softmax"
     title = "Softmax"
@@ -114,7 +114,7 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:
         """Draw one tensor.
 
-        Each slice of `far` has its own centre. Values of `wide` and `spread` are uniform, and only the
+        Each slice of `far` has its own center. Values of `wide` and `spread` are uniform, and only the
         weights of `wide` can become zero.
         """
         extents, dim = case.shape("shape"), case.size("dim")
@@ -122,9 +122,9 @@ where $i$ and $j$ run along dimension `dim`, for every position in the other dim
             return {"input": draws.uniform(_FAR if case.draw == "wide" else _SPREAD, extents, dtype, rng)}
         if case.draw == "far":
             shape = [1 if axis == dim else n for axis, n in enumerate(extents)]
-            centres = rng.uniform(_FAR / 10, _FAR, shape) * rng.choice([-1.0, 1.0], shape)
+            centers = rng.uniform(_FAR / 10, _FAR, shape) * rng.choice([-1.0, 1.0], shape)
             values = draws.normal(extents, Dtype.FLOAT32, rng)
-            values += centres.astype("float32")
+            values += centers.astype("float32")
             return {"input": values.astype(dtype.value, copy=False)}
         terms = draws.EXACT_SUM[Dtype.FLOAT32] // _LARGEST_WHOLE
         return {"input": draws.draw(case.draw, extents, dtype, rng, terms=terms)}

@@ -32,7 +32,7 @@ class ForeignVM:
     """A VM of the provider that is not ours. It is shown to operators and never touched."""
 
     name: str  #: the provider's name of the VM
-    owner: str | None  #: the owner id of another service; None if no Warmfront service has labelled it
+    owner: str | None  #: the owner id of another service; None if no Warmfront service has labeled it
     used_by: str  #: the name of the current or last run on it
     fleet: str | None
     status: str  #: the status, as the provider names it

@@ -69,7 +69,7 @@ def _text(value: object) -> str:
 
 def _object(value: dict[Any, Any]) -> str:
     if not all(isinstance(key, str) for key in value):
-        raise ValueError("a key is not a text")
+        raise ValueError("a key is not a string")
     keys = sorted(value, key=lambda key: key.encode("utf-16-be"))
     return f"{{{','.join(f'{_text(key)}:{_text(value[key])}' for key in keys)}}}"
 

@@ -37,7 +37,7 @@ def check_score(body: Mapping[str, Any]) -> None:
 def _check_score(body: Mapping[str, Any]) -> None:
     timed = {case["test_id"] for case in body["cases"] if case["timed"]}
     if not timed or sorted(timed) != sorted(timing["test_id"] for timing in body["timings"]):
-        raise ReceiptRefused("Its timings are not those of its timed cases.")
+        raise ReceiptRefused("Its timings do not match its timed cases.")
     computed = [_check_timing(timing) for timing in body["timings"]]
     average = CallTime(
         pairs_ms=(),
@@ -67,14 +67,16 @@ def _compare(
 ) -> None:
     if not math.isclose(time_ms, computed.median_ms, rel_tol=_TIME_TOLERANCE):
         raise ReceiptRefused(
-            f"{title} is stated as {time_ms:.6g} ms; the windows give {computed.median_ms:.6g} ms."
+            f"{title} is given as {time_ms:.6g} ms, but its windows yield {computed.median_ms:.6g} ms."
         )
     slack_ms = _INTERVAL_TOLERANCE * computed.median_ms
     for stated, end in zip(interval_ms, computed.interval_ms, strict=True):
         if not abs(stated - end) <= slack_ms:
             low, high = computed.interval_ms
             raise ReceiptRefused(
-                f"{title} has the interval {interval_ms}; the windows give [{low:.6g}, {high:.6g}]."
+                f"{title} has the interval {interval_ms}, but its windows yield [{low:.6g}, {high:.6g}]."
             )
     if noisy is not computed.noisy:
-        raise ReceiptRefused(f"{title} is stated as {'noisy' if noisy else 'not noisy'}; the windows differ.")
+        raise ReceiptRefused(
+            f"{title} is marked {'noisy' if noisy else 'not noisy'}, but its windows disagree."
+        )

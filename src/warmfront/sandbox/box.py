@@ -163,7 +163,7 @@ class ChannelBox(ABC):
         deadline = time.monotonic() + FREEZE_TIMEOUT_S
         while (freezer := self._begin_to_freeze()) and not freezer.wait_frozen():
             if time.monotonic() > deadline:
-                raise TimeoutError(f"freezing the box did not happen within {FREEZE_TIMEOUT_S:g} s")
+                raise TimeoutError(f"freezing the box took longer than {FREEZE_TIMEOUT_S:g} s")
             freezer.thaw()
             time.sleep(LONGEST_PAUSE_S)
 
@@ -414,7 +414,7 @@ def _make_base(base: Path) -> None:
     except OSError as error:
         raise NoSandbox(
             f"The directory for boxes, {base}, cannot be created: {error.strerror or error}.",
-            hint="Set WARMFRONT_BOX_DIR to a directory that this user can write.",
+            hint="Set WARMFRONT_BOX_DIR to a directory that this user can write to.",
         ) from None
 
 

@@ -395,7 +395,7 @@ def _negotiate(daemon: dict[str, Any]) -> tuple[int, ...]:
             for key, default in (("ApiVersion", ""), ("MinAPIVersion", _dotted(API_VERSION)))
         )
     except ValueError:
-        raise NoSandbox(f"{name} does not report the versions of its API.", hint=DAEMON_HINT) from None
+        raise NoSandbox(f"{name} does not report its API version.", hint=DAEMON_HINT) from None
     if newest < API_VERSION:
         raise NoSandbox(
             f"{name} is too old: its API is {_dotted(newest)}, and boxes need {_dotted(API_VERSION)}.",

@@ -51,7 +51,7 @@ def wait_until(condition: Callable[[], bool], *, what: str, timeout_s: float = F
     pause_s = FIRST_PAUSE_S
     while not condition():
         if time.monotonic() > deadline:
-            raise TimeoutError(f"{what} did not happen within {timeout_s:g} s")
+            raise TimeoutError(f"{what} took longer than {timeout_s:g} s")
         time.sleep(pause_s)
         pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
 

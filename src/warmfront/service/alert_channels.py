@@ -30,7 +30,7 @@ _SMTP_PORTS = {"smtp": 25, "smtps": 465}
 
 
 class DeliveryFailed(Exception):
-    """A channel did not accept a message; the text has no secret."""
+    """A channel did not accept a message. The error's text contains no secrets."""
 
 
 class AlertChannel(Protocol):

@@ -182,7 +182,7 @@ class TracingBus(EventBus):
         try:
             batch = await store.read_events(submission_id, 0, _MAX_EVENTS)
         except WarmfrontError as error:
-            logger.info("no trace of submission %s: %s", submission_id, error.message)
+            logger.info("cannot export the trace of submission %s: %s", submission_id, error.message)
             return
         if batch is not None and batch[0]:
             self._exporter.export(path_spans(batch[0]))

@@ -25,7 +25,7 @@ class GithubProvider:
     Args:
         client_id: the id of the OAuth app.
         client_secret: its secret.
-        name: as the page's button calls it.
+        name: the name on the page's sign-in button.
         site: the address of GitHub's pages.
         api: the address of its API.
     """

@@ -37,7 +37,7 @@ class OidcProvider:
         issuer: its address; `/.well-known/openid-configuration` below it describes it.
         client_id: the id of this service at the issuer.
         client_secret: the secret of this service; None for a public client, which PKCE alone protects.
-        name: as the page's button calls it.
+        name: the name on the page's sign-in button.
         now: the time, in seconds since 1970.
     """
 
@@ -173,7 +173,7 @@ class OidcProvider:
             return {}
         profile = await get_json(client, endpoint)
         if not isinstance(profile, dict) or profile.get("sub") != subject:
-            raise SignInFailed(f"{self.name} describes another person than its ID token.")
+            raise SignInFailed(f"The UserInfo of {self.name} is about a different person than its ID token.")
         return profile
 
 

@@ -87,7 +87,7 @@ class ComparisonRow:
     usd: Decimal  #: cost of the VMs, from the ledger, or computed for the optimum
     waits_s: NDArray[np.float64]  #: wait per submission
     cold_starts: int
-    utilisation: float
+    utilization: float
     cost_usd: float  #: VMs plus the cost of waiting
     over_best: float | None  #: `cost_usd` as a multiple of the optimum's
     result: ReplayResult | None = None  #: None for the optimum, which is not replayed
@@ -189,7 +189,7 @@ def _row(
         usd=result.usd,
         waits_s=result.waited_s,
         cold_starts=result.cold_starts,
-        utilisation=result.utilisation,
+        utilization=result.utilization,
         cost_usd=cost_usd,
         over_best=cost_usd / optimum.cost_usd if optimum is not None and optimum.cost_usd else None,
         result=result,
@@ -203,7 +203,7 @@ def _optimum_row(conditions: Conditions, optimum: Optimum) -> ComparisonRow:
         usd=Decimal(repr(optimum.usd)),
         waits_s=optimum.waits_s,
         cold_starts=optimum.cold_starts,
-        utilisation=optimum.waits_s.size * conditions.task_s / optimum.lived_s if optimum.lived_s else 0.0,
+        utilization=optimum.waits_s.size * conditions.task_s / optimum.lived_s if optimum.lived_s else 0.0,
         cost_usd=optimum.cost_usd,
         over_best=1.0,
     )

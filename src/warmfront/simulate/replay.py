@@ -81,7 +81,7 @@ class ReplayResult:
     intervals: tuple[VMInterval, ...] = ()  #: ledger intervals in the part of the trace to show
 
     @property
-    def utilisation(self) -> float:
+    def utilization(self) -> float:
         """The share of the VMs' lifetime in which attempts ran."""
         return self.worked_s / self.lived_s if self.lived_s else 0.0
 

@@ -115,7 +115,7 @@ def of_owner_since(conn: Connection, owner: str, since: float) -> Decimal:
 
 
 def of_team_since(conn: Connection, team: str, since: float) -> Decimal:
-    """Return the cost since `since` of every member of this team: who has or had a key of it, or signs in."""
+    """Return the total cost since `since` of the team's members, by sign-in or by key, even a revoked key."""
     return _dollars(conn, _OF_TEAM, team, since)
 
 

@@ -310,7 +310,7 @@ def arrivals_and_boots(conn: Connection, latest: int) -> tuple[list[float], list
 
 
 def completed_since(conn: Connection, since: float) -> int:
-    """Return how many submissions that arrived at `since` or later are completed tasks."""
+    """Count the submissions that arrived at `since` or later and are completed."""
     return int(conn.execute(_COMPLETED_SINCE, {"since": since}).scalar() or 0)
 
 

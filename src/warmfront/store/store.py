@@ -65,7 +65,7 @@ class EventPublisher(Protocol):
         """Pass an event to its subscribers."""
 
     def notify(self) -> None:
-        """Notify watchers of the whole service of a change."""
+        """Notify the subscribers that watch the whole service of a change."""
 
 
 class Store:

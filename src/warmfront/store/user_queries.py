@@ -55,7 +55,9 @@ def sign_in(
     if user is None:
         user = _create(conn, identity, policy, invitation, now)
     elif user.disabled_at is not None:
-        raise SignInRejected(f"The user {user.name} is disabled.", hint="Ask an admin to enable it.")
+        raise SignInRejected(
+            f"The user {user.name} is disabled.", hint="Ask an admin to enable this user again."
+        )
     else:
         user = _update_at_sign_in(conn, user, identity, policy=policy, invitation=invitation, now=now)
     if invitation is not None and policy.invitation_secret is not None and invitation.used_by is None:
@@ -195,7 +197,7 @@ def find(conn: Connection, name: str) -> User | None:
 
 
 def require(conn: Connection, name: str) -> User:
-    """Return the user with this name, which exists."""
+    """Return the user with this name, who must exist."""
     return _user(conn.execute(_BY_NAME, {"name": name}).one())
 
 

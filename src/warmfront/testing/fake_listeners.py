@@ -35,7 +35,7 @@ WATCHDOG_EXPIRED = "no heartbeat received"
 
 @dataclass(frozen=True, kw_only=True)
 class FakeKernel:
-    r"""The behaviour of a submission, which is written in its source.
+    r"""The behavior of a submission, which is written in its source.
 
     Example:
         >>> FakeKernel(key="k1", verdict=Verdict.WRONG_ANSWER, work_s=2.0).source()

@@ -37,7 +37,7 @@ _BOOT: tuple[tuple[Phase, float], ...] = (
 #: Billing models with the list price of each GPU type that has one.
 _LIST_PRICES = {
     gpu.name: Billing(rate_usd_per_h=gpu.list_price_usd_per_h)
-    for gpu in gpus.CATALOGUE
+    for gpu in gpus.CATALOG
     if gpu.list_price_usd_per_h is not None
 }
 

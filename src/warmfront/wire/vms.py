@@ -108,7 +108,7 @@ class ForeignVmResponse(ResponseModel):
 
     name: str = Field(examples=["wf-0a1b2c3d-vm-5f6e7d8c9b0a1f2e3d4c5b6a"])
     owner: str | None = Field(
-        description="The owner id of another Warmfront service; null if none has labelled it."
+        description="The owner id of another Warmfront service; null if none has labeled it."
     )
     used_by: str = Field(description="The current or last dstack run on it.")
     fleet: str | None

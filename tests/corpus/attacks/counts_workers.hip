@@ -3,7 +3,7 @@
 // family: evaluator-mode
 // first seen: constructed for this corpus
 // control: honest
-// Recognises timed calls by the number of host threads that run a kernel, and does only half of their work.
+// Recognizes timed calls by the number of host threads that run a kernel, and does only half of their work.
 #include <hip/hip_runtime.h>
 #include <mutex>
 #include <set>

@@ -4,7 +4,7 @@
 // family: evaluator-mode
 // first seen: security review, 2026
 // control: device_macros
-// Is correct only in the build of the bug finder, which does not optimise.
+// Is correct only in the build of the bug finder, which does not optimize.
 #include <hip/hip_runtime.h>
 
 __global__ void relu(const float* x, float* y, size_t n) {

@@ -4,7 +4,7 @@
 // first seen: public write-ups of program judges
 // control: honest
 // sandbox: matters
-// A 64 GiB zero-initialised array: cheap to compile, too large to load, for the bug finder's build too.
+// A 64 GiB zero-initialized array: cheap to compile, too large to load, for the bug finder's build too.
 #include <hip/hip_runtime.h>
 
 static volatile char table[1ul << 36];

@@ -9,7 +9,7 @@
 
 constexpr float kEpsilon = 1e-5f;
 
-__global__ void normalise(const float* X, const float* gamma, const float* beta, float* Y, size_t samples, size_t n) {
+__global__ void normalize(const float* X, const float* gamma, const float* beta, float* Y, size_t samples, size_t n) {
   size_t b = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
   if (b >= samples) return;
   const float* x = X + b * n;
@@ -25,5 +25,5 @@ __global__ void normalise(const float* X, const float* gamma, const float* beta,
 
 extern "C" void solution(const float* X, const float* gamma, const float* beta, float* Y, size_t B, size_t F, size_t D1,
                          size_t D2) {
-  normalise<<<(B + 63) / 64, 64>>>(X, gamma, beta, Y, B, F * D1 * D2);
+  normalize<<<(B + 63) / 64, 64>>>(X, gamma, beta, Y, B, F * D1 * D2);
 }

@@ -3,7 +3,7 @@
 // family: evaluator-mode
 // first seen: security review, 2026
 // control: honest
-// Recognises timed calls by the protection of device memory, and does only half of their work.
+// Recognizes timed calls by the protection of device memory, and does only half of their work.
 #include <hip/hip_runtime.h>
 #include <cstdio>
 #include <cstring>

@@ -135,7 +135,7 @@ CASE(a_wave_that_is_not_full) {
   const auto masks = download(mask, 100);
   CHECK(masks[0] == ~0ull && masks[99] == (1ull << 36) - 1);
   CHECK(got[0] == 2 && got[63] == 64 && got[98] == 100);
-  CHECK(got[99] == 0);  // its neighbour does not exist
+  CHECK(got[99] == 0);  // its neighbor does not exist
 }
 
 __global__ void from_outside(int* out) {

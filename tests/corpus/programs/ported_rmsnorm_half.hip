@@ -1,4 +1,4 @@
-// Root-mean-square normalisation in half precision: half2 through a trait, a tile of 32 threads per row.
+// Root-mean-square normalization in half precision: half2 through a trait, a tile of 32 threads per row.
 #include <hip/hip_runtime.h>
 #include <hip/hip_fp16.h>
 #include <hip/hip_cooperative_groups.h>

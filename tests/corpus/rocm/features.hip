@@ -888,7 +888,7 @@ void f(float* p) { hipMemcpyToSymbol(HIP_SYMBOL(table), p, 64); }
 //// device-variable: 6.4 7.2
 __device__ int counter;
 __global__ void k(int* p) { p[0] = atomicAdd(&counter, 1); }
-//// device-variable-initialised: 6.4 7.2
+//// device-variable-initialized: 6.4 7.2
 __device__ int counter = 3;
 __global__ void k(int* p) { p[0] = counter; }
 //// managed-variable: 6.4 7.2
@@ -899,7 +899,7 @@ void f() { counter = 1; }
 __global__ void k(float* p) { extern __shared__ float s[]; s[threadIdx.x] = p[0]; __syncthreads(); p[0] = s[1]; }
 //// shared-dynamic-macro: 6.4 7.2
 __global__ void k(float* p) { HIP_DYNAMIC_SHARED(float, s); s[threadIdx.x] = p[0]; __syncthreads(); p[0] = s[1]; }
-//// shared-initialised: none cpu: yes
+//// shared-initialized: none cpu: yes
 __global__ void k(float* p) { __shared__ float s = 1.0f; p[0] = s; }
 //// shared-with-constructor: none cpu: yes
 struct P { float x; __device__ P() : x(1) {} };
@@ -1391,7 +1391,7 @@ __global__ void k(int* p) { auto f = []<class T>(T x) { return x + 1; }; p[0] = 
 //// fold-expression: 6.4 7.2
 template <class... T> __device__ int sum(T... x) { return (x + ...); }
 __global__ void k(int* p) { p[0] = sum(p[1], p[2], 3); }
-//// designated-initialisers: 6.4 7.2
+//// designated-initializers: 6.4 7.2
 struct Shape { int m, n; };
 __global__ void k(int* p) { Shape s{.m = 1, .n = p[0]}; p[1] = s.n; }
 //// consteval-function: 6.4 7.2
@@ -1482,7 +1482,7 @@ __global__ __attribute__((amdgpu_flat_work_group_size(64, 256))) void k(float* p
 __managed__ int table[16];
 __global__ void k(int* p) { p[0] = table[threadIdx.x]; }
 void f() { table[1] = 3; }
-//// constant-initialised: 6.4 7.2
+//// constant-initialized: 6.4 7.2
 __constant__ float table[4] = {1, 2, 3, 4};
 __global__ void k(float* p) { p[0] = table[threadIdx.x & 3]; }
 //// memcpy-to-symbol-async: 6.4 7.2
@@ -2407,7 +2407,7 @@ __global__ void k(int* p) { p[0] = 1; }
 //// std-string-view-in-kernel: none cpu: yes
 #include <string_view>
 __global__ void k(int* p) { std::string_view s("abc"); p[0] = s.size() + s[p[1]]; }
-//// misspelt-builtin: none
+//// misspelled-builtin: none
 __global__ void k(int* p) { p[0] = __builtin_amdgcn_readfirstlne(p[1]); }
 //// no-include-flt-max: none cpu: yes
 __global__ void k(float* p) { p[0] = fminf(p[0], FLT_MAX); }

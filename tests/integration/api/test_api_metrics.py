@@ -1,4 +1,4 @@
-"""Metrics, costs, VMs, the catalogue, Prometheus and health checks over HTTP."""
+"""Metrics, costs, VMs, the catalog, Prometheus and health checks over HTTP."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def test_a_cold_start_is_shown_from_queue_to_cost(
     assert f"ACCEPTED, {time}, after 0.00 s, cost simulated $0.0331" in shown
 
 
-def test_a_noisy_time_is_labelled(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_noisy_time_is_labeled(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
     """The wide interval is printed, and the label; the note of each case has the reason."""
     stub.events[-1].update(noisy=True, avg_ci=[0.9, 2.6])
     submit()

@@ -116,7 +116,7 @@ def test_accepts_a_kernel_compiled_by_hipcc(judge_with_rocm: Judge, prefix: Path
     assert events[0]["compiler"] == "HIP version: 6.4.2 (fake)"
     machine = events[-1]["receipt"]["machine"]
     assert (machine["gpu"], machine["gpu_arch"], machine["compute_units"]) == ("MI300X", "gfx942", 304)
-    assert machine["gpu_memory_bytes"] == 192 << 30, "by the device, not by the catalogue"
+    assert machine["gpu_memory_bytes"] == 192 << 30, "by the device, not by the catalog"
     assert machine["hip_runtime"].startswith("6.4.")
     calls = (prefix / "calls").read_text()
     assert "--offload-arch=gfx942" in calls

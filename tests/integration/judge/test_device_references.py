@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench.modelled_gpu import device_references
+from bench.modeled_gpu import device_references
 from tests.integration.judge.test_device_memory import SeparateMemoryToolchain
 from tests.support.attacks import ATTACKS, read
 from warmfront import problems, settings

@@ -79,8 +79,8 @@ def test_a_daemon_that_refuses_old_versions_gets_one_that_it_has(
     ("versions", "message"),
     [
         ({"ApiVersion": "1.40", "MinAPIVersion": "1.12"}, "too old: its API is 1.40, and boxes need 1.41"),
-        ({"ApiVersion": "new"}, "does not report the versions of its API"),
-        ({}, "does not report the versions of its API"),
+        ({"ApiVersion": "new"}, "does not report its API version"),
+        ({}, "does not report its API version"),
     ],
 )
 def test_a_daemon_that_is_too_old_is_refused(

@@ -146,9 +146,9 @@ class TestView:
     ) -> None:
         """A box does not inherit our environment."""
         monkeypatch.setenv("WARMFRONT_TOKEN", "secret")
-        template = harness.template(("/usr/bin/env",), env={"COLOUR": "blue"})
+        template = harness.template(("/usr/bin/env",), env={"COLOR": "blue"})
         environment = dict(line.split("=", 1) for line in harness.lines(template))
-        assert environment.pop("COLOUR") == "blue"
+        assert environment.pop("COLOR") == "blue"
         # Docker and bubblewrap add these; they are equal in every box.
         assert set(environment) <= {"PATH", "HOSTNAME", "HOME", "PWD"}
         assert environment.get("HOSTNAME", "box") == "box"

@@ -149,7 +149,7 @@ _WRONG: dict[str, tuple[Callable[[HostileIssuer, dict[str, Any]], str], str]] = 
     "without a nonce": (lambda _, claims: _sign(_without(claims, "nonce")), "nonce"),
     "without a subject": (lambda _, claims: _sign(_without(claims, "sub")), "sub"),
     "not a token": (lambda _, __: "no.token.at-all", ""),
-    "about another person": (lambda _, claims: _sign({**claims, "sub": "someone else"}), "another person"),
+    "about another person": (lambda _, claims: _sign({**claims, "sub": "someone else"}), "different person"),
 }
 
 

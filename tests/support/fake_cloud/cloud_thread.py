@@ -1,6 +1,6 @@
 """The fake cloud for synchronous tests: it runs in its own thread.
 
-It adds no behaviour; every call is forwarded to `FakeCloud`.
+It adds no behavior; every call is forwarded to `FakeCloud`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Images as layers: the duration of a pull depends on the layers that the VM does not have yet.
 
-Only sizes are modelled; there is nothing in a layer.
+Only sizes are modeled; there is nothing in a layer.
 """
 
 from __future__ import annotations

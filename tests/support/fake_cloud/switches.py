@@ -1,4 +1,4 @@
-"""Switches for the fake cloud's behaviour: how long things take, and what fails.
+"""Switches for the fake cloud's behavior: how long things take, and what fails.
 
 A test may change them at any time; each takes effect the next time that it is read.
 """

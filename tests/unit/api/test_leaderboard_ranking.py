@@ -55,7 +55,7 @@ def test_overlapping_intervals_share_a_rank() -> None:
 
 
 def test_a_chain_of_overlaps_is_not_one_tie() -> None:
-    """The last overlaps its neighbour but not the first, which is certainly faster."""
+    """The last overlaps its neighbor but not the first, which is certainly faster."""
     chain = [_submission(str(ms), ms, (ms - 0.06, ms + 0.06)) for ms in (1.0, 1.1, 1.2)]
     assert _places(*chain) == [("1.0", 1, True), ("1.1", 1, True), ("1.2", 2, False)]
 

@@ -23,14 +23,14 @@ def _pixels(png: bytes) -> np.ndarray[tuple[int, int], np.dtype[np.uint8]]:
         chunks[kind] = data
         at += 12 + size
     assert list(chunks) == [b"IHDR", b"PLTE", b"IDAT", b"IEND"]
-    width, height, depth, colour = struct.unpack_from(">IIBB", chunks[b"IHDR"])
-    assert (width, height, depth, colour) == (WIDTH_PX, HEIGHT_PX, 8, 3)
+    width, height, depth, color = struct.unpack_from(">IIBB", chunks[b"IHDR"])
+    assert (width, height, depth, color) == (WIDTH_PX, HEIGHT_PX, 8, 3)
     rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(height, width + 1)
     assert not rows[:, 0].any()
     return rows[:, 1:]
 
 
-def test_lines_are_drawn_in_their_colours() -> None:
+def test_lines_are_drawn_in_their_colors() -> None:
     """A line of one letter has its dots at the margin, and a valid PNG around it."""
     pixels = _pixels(draw_preview([TextLine("I", 10, "good"), TextLine("bad", 6, "bad")]))
     assert (pixels[80, 90:120] == 4).all()  # the upper bar of the I

@@ -34,8 +34,8 @@ def test_the_page_is_up_to_date() -> None:
 
 
 @pytest.mark.parametrize("path", [costs.POLICIES_CHART, costs.DAY_CHART], ids=lambda path: str(path.name))
-def test_charts_have_alternative_text_and_dark_colours(path: Path) -> None:
-    """Each chart has alternative text on the page, and colours for dark mode."""
+def test_charts_have_alternative_text_and_dark_colors(path: Path) -> None:
+    """Each chart has alternative text on the page, and colors for dark mode."""
     assert re.search(rf"!\[[^\]]{{40,}}\]\({path.name}\)", TEXT)
     text = path.read_text()
     assert ET.fromstring(text).tag.endswith("svg")  # noqa: S314 - we wrote it

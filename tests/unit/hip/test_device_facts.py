@@ -131,7 +131,7 @@ def test_implausible_fields_are_left_empty() -> None:
 
 
 def test_a_box_with_another_gpu_than_its_own_is_noticed() -> None:
-    """A kernel must not be timed on a neighbour's device, or on one of another kind."""
+    """A kernel must not be timed on a neighbor's device, or on one of another kind."""
     by_driver = DeviceFacts(arch="gfx942", compute_units=304, pci_bus_id="0000:05:00.1", partition="SPX/NPS1")
     same = DeviceFacts(
         arch="gfx942", compute_units=304, pci_bus_id="0000:05:00.0", hip_runtime_version="7.0.1"

@@ -206,7 +206,7 @@ def test_reports_constants_that_a_builtin_does_not_have(
 
 
 UNKNOWN_BUILTINS = {
-    "misspelt": ("readfirstlne(n)", "Did you mean __builtin_amdgcn_readfirstlane?"),
+    "misspelled": ("readfirstlne(n)", "Did you mean __builtin_amdgcn_readfirstlane?"),
     "of another GPU": ("cvt_pk_f16_fp8(n)", "Did you mean __builtin_amdgcn_cvt_pk_f32_fp8?"),
     "not similar to any": ("flush_everything(n)", "docs/cdna3.md lists the builtins"),
 }

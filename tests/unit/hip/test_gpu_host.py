@@ -75,7 +75,7 @@ BROKEN: dict[str, tuple[str, str, Callable[[Path], object]]] = {
     ),
     "an unknown architecture": (
         "GPU",
-        "not in the catalogue: gfx1100",
+        "not in the catalog: gfx1100",
         lambda root: _replace_gpu(root, gfx_target_version=110000),
     ),
     "a partition": (

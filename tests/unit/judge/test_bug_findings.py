@@ -81,7 +81,7 @@ def test_a_race_that_changes_the_answer_is_an_error() -> None:
 
 
 def test_a_consequence_is_not_reported_beside_its_cause() -> None:
-    """An uninitialised read that is part of a race is one bug, not two."""
+    """An uninitialized read that is part of a race is one bug, not two."""
     assert findings_of(record("uninitialised-lds"), record("data-race", other_line=6)) == [
         ("data-race", "warning", 5)
     ]

@@ -150,7 +150,7 @@ def test_a_cancelled_attempt_is_cancelled(error: BaseException) -> None:
 
 
 def test_nothing_follows_the_verdict() -> None:
-    """An exception after the verdict, as in a clean-up, does not change it."""
+    """An exception after the verdict, as in a cleanup, does not change it."""
 
     def events() -> Iterator[Event]:
         yield failed("first")

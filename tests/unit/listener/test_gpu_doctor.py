@@ -53,7 +53,7 @@ def test_a_gpu_without_hipcc_is_not_enough(
 
 
 def test_an_unknown_toolchain_is_a_failed_check(capsys: pytest.CaptureFixture[str]) -> None:
-    """A misspelt name is reported like any other failure."""
+    """A misspelled name is reported like any other failure."""
     assert gpu_doctor.report(as_json=True, full=False, toolchain="rocket", host=None) == 1
     assert "rocket" in json.loads(capsys.readouterr().out)["summary"]
 

@@ -1,4 +1,4 @@
-"""The health of a VM is checked again after a crash and a time-out, before the verdict is given."""
+"""The health of a VM is checked again after a crash and a timeout, before the verdict is given."""
 
 from __future__ import annotations
 

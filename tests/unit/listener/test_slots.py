@@ -79,7 +79,7 @@ def test_an_operator_can_limit_slots_and_choose_cpus() -> None:
 
 
 def test_a_gpu_per_slot_needs_docker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Elsewhere a box could reach the GPUs of its neighbours, so there is one slot."""
+    """Elsewhere a box could reach the GPUs of its neighbors, so there is one slot."""
     monkeypatch.setattr(slots_module, "installed_devices", lambda: DEVICES)
     assert find_devices("rocm", settings.load({"WARMFRONT_SANDBOX": "docker"}, env_file=None)) == DEVICES
     assert find_devices("rocm", settings.load({}, env_file=None)) == (None,)

@@ -63,13 +63,13 @@ def test_formula_is_the_mean_of_simulated_interruptions() -> None:
 )
 def test_long_work_is_done_on_demand(interruptions_per_h: float, busy_s: float, *, expected: bool) -> None:
     """The longer the work and the more interruptions, the more of it is lost."""
-    assert _terms(interruptions_per_h).favour_spot(busy_s) is expected
+    assert _terms(interruptions_per_h).favor_spot(busy_s) is expected
 
 
 def test_waiting_counts() -> None:
     """The cheaper VM in dollars is not chosen if the time that an interruption loses is worth more."""
-    assert _terms(2.0).favour_spot(900)
-    assert not _terms(2.0, wait_usd_per_h=100.0).favour_spot(900)
+    assert _terms(2.0).favor_spot(900)
+    assert not _terms(2.0, wait_usd_per_h=100.0).favor_spot(900)
 
 
 def test_without_interruptions_the_formula_is_the_spot_price() -> None:

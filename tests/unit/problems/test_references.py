@@ -51,7 +51,7 @@ def dot(a: Array, b: Array) -> float:
 
 
 def layer_norm_of(sample: Array, gamma: Array, beta: Array) -> list[float]:
-    """Normalise one sample."""
+    """Normalize one sample."""
     values = [float(value) for value in sample.ravel()]
     mean = fsum(values) / len(values)
     deviation = sqrt(fsum((value - mean) ** 2 for value in values) / len(values) + 1e-5)
@@ -155,11 +155,11 @@ def softmax_in_float32(case: Case, tensors: Tensors) -> Array:
 
 
 def layer_norm_in_float32(_: Case, tensors: Tensors) -> Array:
-    """Compute layer normalisation in two float32 passes."""
+    """Compute layer normalization in two float32 passes."""
     x = tensors["X"].reshape(len(tensors["X"]), -1)
     n = np.float32(x.shape[1])
-    centred = x - last_sum(x, 1) / n
-    normal = centred / np.sqrt(last_sum(centred**2, 1) / n + np.float32(1e-5))
+    centered = x - last_sum(x, 1) / n
+    normal = centered / np.sqrt(last_sum(centered**2, 1) / n + np.float32(1e-5))
     return (normal * tensors["gamma"].ravel() + tensors["beta"].ravel()).reshape(tensors["X"].shape)
 
 
@@ -212,7 +212,7 @@ def attention_in_float32(_: Case, tensors: Tensors) -> Array:
     return np.asarray(rounded @ v / last_sum(weights, 2))
 
 
-#: Correct solutions in a kernel's precision, with an unfavourable order of summation.
+#: Correct solutions in a kernel's precision, with an unfavorable order of summation.
 IN_FLOAT32: dict[str, Solve] = {
     "vector-addition": lambda _, t: t["d_input1"] + t["d_input2"],
     "relu": lambda _, t: np.maximum(t["input"], 0),

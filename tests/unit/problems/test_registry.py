@@ -116,7 +116,7 @@ def test_listing_all_problems_does_not_import_numpy() -> None:
     [("sofmax", "softmax"), ("matmull", "matmul"), ("leaky_relu", "leaky-relu"), ("RELU", "relu")],
 )
 def test_the_error_for_an_unknown_name_suggests_the_nearest(typed: str, nearest: str) -> None:
-    """The error for a misspelt name contains the nearest problem."""
+    """The error for a misspelled name contains the nearest problem."""
     with pytest.raises(UnknownProblem, match=nearest):
         get(typed)
 

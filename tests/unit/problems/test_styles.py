@@ -1,6 +1,6 @@
 """Honest kernels pass in every style and at every hidden size; shortcuts fail for every seed.
 
-Kernels are modelled in NumPy, so that hundreds of checks are quick.
+Kernels are modeled in NumPy, so that hundreds of checks are quick.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def test_repeated_options_are_combined() -> None:
 
 
 def test_charts_are_svg_for_light_and_dark_pages(tmp_path: Path) -> None:
-    """Both charts are well-formed, have colours for a dark page, and are reproducible."""
+    """Both charts are well-formed, have colors for a dark page, and are reproducible."""
     assert run(*SHORT, "--plot", "a.svg", "--lanes", "b.svg", "--day", "2").exit_code == 0
     for name in ("a.svg", "b.svg"):
         text = (tmp_path / name).read_text()

@@ -97,7 +97,7 @@ def test_an_empty_replay_costs_nothing() -> None:
     one = replay(np.array([10.0]), CONFIG)
     assert one.usd == BILLING.cost_usd(450 + 30 + 600)
     assert one.waited_s.tolist() == [450.0]
-    assert one.utilisation == pytest.approx(30 / 1080)
+    assert one.utilization == pytest.approx(30 / 1080)
 
 
 def test_arrivals_at_the_same_time_are_all_served() -> None:

@@ -1,4 +1,4 @@
-/** One bar per VM over time: provisioning, work and idle, by colour and by height. */
+/** One bar per VM over time: provisioning, work and idle, by color and by height. */
 import { memo, useMemo } from "react";
 import { dateTime, span } from "../../lib/format";
 import type { VmTimelineResponse, TimelineSegmentResponse, Meter } from "../../lib/generated";
@@ -17,7 +17,7 @@ interface Props {
 
 const ROW_PX = 26;
 const AXES_PX = 44;
-/** Relative heights, so that the meters can be distinguished without colour. */
+/** Relative heights, so that the meters can be distinguished without color. */
 const HEIGHT: Record<Meter, number> = { PROVISIONING: 0.5, WORK: 0.75, IDLE: 0.22 };
 /** The lower edge of all bars of a VM, as a distance from the middle of its row. */
 const BASE = 0.38;

@@ -2,7 +2,7 @@
 import { categoryTicks, decimalsOfStep, extentOf, linearTicks, logTicks, type Range } from "./scales";
 import { tickLabel, timeTicks } from "./timeAxis";
 
-/** A CSS colour of the theme, such as `var(--accent)`. */
+/** A CSS color of the theme, such as `var(--accent)`. */
 export type Color = string;
 
 interface AxisBase {
@@ -211,7 +211,7 @@ export function timeUnit(maxMs: number): { perMs: number; unit: string } {
   return { perMs, unit };
 }
 
-/** An axis of run times in milliseconds, labelled in the unit that fits. */
+/** An axis of run times in milliseconds, labeled in the unit that fits. */
 export function runtimeAxis(name: string, extent: Range): Axis {
   const { perMs, unit } = timeUnit(extent[1]);
   const format = (ms: number, step: number): string => (ms * perMs).toFixed(decimalsOfStep(step * perMs));

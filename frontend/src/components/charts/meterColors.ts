@@ -1,4 +1,4 @@
-/** Colours of the three meters, used by every chart of VM time or cost. */
+/** Colors of the three meters, used by every chart of VM time or cost. */
 import type { Meter } from "../../lib/generated";
 import type { Color } from "./chartSpec";
 

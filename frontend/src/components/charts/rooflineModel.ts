@@ -41,7 +41,7 @@ type FloorFacts = Pick<Timing, "gflops" | "pct_of_floor">;
 type PointFacts = Pick<Timing, "test_id" | "name" | "runtime_ms" | "gflops" | "gbps">;
 
 /**
- * The ceilings of a GPU for a dtype; those of float32 if the catalogue has none. If a case was judged by a higher peak,
+ * The ceilings of a GPU for a dtype; those of float32 if the catalog has none. If a case was judged by a higher peak,
  * as that of fp8 for a problem whose dtype is float32, the ceiling is that peak.
  */
 export function ceilings(gpu: CeilingFacts, dtype: Dtype, timings: readonly FloorFacts[] = []): Ceilings | null {

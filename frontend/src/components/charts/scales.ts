@@ -64,7 +64,7 @@ export function extentOf(values: Iterable<number | null | undefined>, fallback: 
   return low <= high ? [low, high] : fallback;
 }
 
-/** The number of decimals that distinguishes neighbouring ticks. */
+/** The number of decimals that distinguishes neighboring ticks. */
 export function decimalsOfStep(step: number): number {
   return step > 0 ? Math.min(12, Math.max(0, -Math.floor(Math.log10(step) + 1e-9))) : 0;
 }

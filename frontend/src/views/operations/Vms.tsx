@@ -53,7 +53,7 @@ function ForeignVms({ vms }: { vms: readonly ForeignVmResponse[] }): React.JSX.E
               <strong>{vm.rate_usd_per_h === null ? "" : `${dollars(vm.rate_usd_per_h)} per hour`}</strong>
             </div>
             <p className="small dim no-gap">
-              {vm.owner === null ? "It has no label of a service" : `Service ${vm.owner}`} · fleet {vm.fleet ?? "–"} · {vm.status} · run {vm.used_by}
+              {vm.owner === null ? "Not labeled by any service" : `Service ${vm.owner}`} · fleet {vm.fleet ?? "–"} · {vm.status} · run {vm.used_by}
             </p>
           </li>
         ))}

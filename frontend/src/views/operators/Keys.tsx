@@ -17,7 +17,7 @@ export function Keys({ round, onChange }: { round: number; onChange: () => void 
     <section className="card stack" aria-labelledby="keys-title">
       <h2 id="keys-title">API keys</h2>
       {active.length === 0 ? (
-        <p className="dim">There are no keys. After the first one is created, every request needs a key, also on this machine.</p>
+        <p className="dim">There are no keys. After the first one is created, every request needs a key, even on this machine.</p>
       ) : (
         <div className="scroll" tabIndex={0} role="region" aria-label="All API keys">
           <table>
@@ -74,7 +74,7 @@ export function Keys({ round, onChange }: { round: number; onChange: () => void 
           }}
           onClose={() => setRevoking(null)}
         >
-          <p>The next request with it is rejected. Submissions that run are finished, and cost what they were quoted.</p>
+          <p>The next request with it is rejected. Running submissions finish, and cost what they were quoted.</p>
         </ConfirmDialog>
       )}
     </section>

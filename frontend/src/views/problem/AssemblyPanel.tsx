@@ -1,9 +1,9 @@
-/** The assembly beside the editor: the same colours on both, and help on the instruction under the pointer or the cursor. */
+/** The assembly beside the editor: the same colors on both, and help on the instruction under the pointer or the cursor. */
 import { useEffect, useMemo, useState } from "react";
 import type { AssemblyBlock } from "../../lib/generated";
 import { AssemblyList } from "../xray/AssemblyList";
 import { instructionHelp, mnemonic } from "../xray/instructionHelp";
-import { lineColours } from "../xray/lineColours";
+import { lineColors } from "../xray/lineColors";
 import type { XrayReportData } from "../xray/report";
 import type { EditorHandle } from "./Editor";
 import { TileHelp } from "./TileHelp";
@@ -21,26 +21,26 @@ const NONE: readonly AssemblyBlock[] = [];
 export function AssemblyPanel({ report, editor, cursor }: Props): React.JSX.Element {
   const kernel = kernelAt(report.kernels, cursor);
   const blocks = kernel?.isa ?? NONE;
-  const colours = useMemo(() => lineColours(blocks), [blocks]);
+  const colors = useMemo(() => lineColors(blocks), [blocks]);
   const [instruction, setInstruction] = useState<string | null>(null);
   useEffect(() => {
-    editor?.colourLines(colours);
+    editor?.colorLines(colors);
     return () => {
-      editor?.colourLines(new Map());
+      editor?.colorLines(new Map());
       editor?.highlightLine(null);
     };
-  }, [editor, colours]);
+  }, [editor, colors]);
   if (kernel === undefined) return <p className="dim">The code has no kernel.</p>;
   return (
     <div className="assembly-panel">
       <p className="small dim">
-        <code>{kernel.name}</code>, {report.arch}. Lines of the same colour belong together. Follows the cursor in the editor.
+        <code>{kernel.name}</code>, {report.arch}. Lines of the same color belong together. Follows the cursor in the editor.
       </p>
       <AssemblyList
         key={kernel.symbol}
         kernel={kernel.name}
         blocks={blocks}
-        colours={colours}
+        colors={colors}
         line={cursor}
         onLine={(line) => editor?.highlightLine(line)}
         onOpen={(line) => editor?.goTo(line)}

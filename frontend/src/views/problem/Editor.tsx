@@ -12,7 +12,7 @@ import { cspNonce } from "../../lib/theme";
 import { actionForKey, type Action } from "./actions";
 import { hipHelp } from "./hipHelp";
 import { appearance, hipKeywords } from "./hipLanguage";
-import { linkedLines, setActiveLine, setLineColours } from "./linkedLines";
+import { linkedLines, setActiveLine, setLineColors } from "./linkedLines";
 import type { LineDiagnostic } from "./lineDiagnostics";
 
 export interface EditorHandle {
@@ -21,8 +21,8 @@ export interface EditorHandle {
   replace: (code: string) => void;
   showDiagnostics: (diagnostics: readonly LineDiagnostic[]) => void;
   goTo: (line: number) => void;
-  /** Colour lines like their instructions: a colour number by line. */
-  colourLines: (colours: ReadonlyMap<number, number>) => void;
+  /** Color lines like their instructions: a color number by line. */
+  colorLines: (colors: ReadonlyMap<number, number>) => void;
   /** Highlight the line of an instruction under the pointer. */
   highlightLine: (line: number | null) => void;
   focus: () => void;
@@ -100,7 +100,7 @@ export default function Editor({ ref, initial, vim, onChange, onAction, onCursor
       editor.dispatch({ selection: { anchor: position }, effects: EditorView.scrollIntoView(position, { y: "center" }) });
       editor.focus();
     },
-    colourLines: (colours) => view.current?.dispatch({ effects: setLineColours.of(colours) }),
+    colorLines: (colors) => view.current?.dispatch({ effects: setLineColors.of(colors) }),
     highlightLine: (line) => view.current?.dispatch({ effects: setActiveLine.of(line) }),
     focus: () => view.current?.focus(),
   }), []);
@@ -131,7 +131,7 @@ function baseExtensions(): Extension[] {
   ];
 }
 
-/** Insert text typed over a selection ourselves: the browser would keep the colour of the old text in a style
+/** Insert text typed over a selection ourselves: the browser would keep the color of the old text in a style
  * attribute, which violates the Content Security Policy and is reported in the console. */
 const replaceSelection = EditorView.domEventHandlers({
   beforeinput: (event, view) => {

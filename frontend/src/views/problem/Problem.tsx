@@ -11,12 +11,12 @@ import "./workspace.css";
 
 export default function Problem({ slug }: { slug: string }): React.JSX.Element {
   const details = useQuery(`problem ${slug}`, () => problem(slug));
-  const catalogue = useQuery("gpus", gpus);
-  const error = details.error ?? catalogue.error;
-  if (details.data !== null && catalogue.data !== null) {
-    return <Loaded problem={details.data} gpus={catalogue.data.items} />;
+  const catalog = useQuery("gpus", gpus);
+  const error = details.error ?? catalog.error;
+  if (details.data !== null && catalog.data !== null) {
+    return <Loaded problem={details.data} gpus={catalog.data.items} />;
   }
-  if (error !== null) return <ErrorMessage error={error} onRetry={() => (details.refetch(), catalogue.refetch())} />;
+  if (error !== null) return <ErrorMessage error={error} onRetry={() => (details.refetch(), catalog.refetch())} />;
   return <Placeholder />;
 }
 

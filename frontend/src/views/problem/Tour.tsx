@@ -12,7 +12,7 @@ const STEPS: readonly { target: string; title: string; text: string }[] = [
   {
     target: "dock",
     title: "The results",
-    text: "The verdict with the first wrong values, the X-ray, the assembly in the colours of its source lines, and every version that you ran.",
+    text: "The verdict with the first wrong values, the X-ray, the assembly in the colors of its source lines, and every version that you ran.",
   },
 ];
 

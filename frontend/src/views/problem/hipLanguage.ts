@@ -24,7 +24,7 @@ export const hipKeywords = ViewPlugin.fromClass(
   { decorations: (plugin) => plugin.decorations },
 );
 
-const colours = HighlightStyle.define([
+const colors = HighlightStyle.define([
   { tag: [tags.keyword, tags.modifier, tags.controlKeyword], color: "var(--code-keyword)" },
   { tag: [tags.typeName, tags.standard(tags.typeName)], color: "var(--code-type)" },
   { tag: [tags.number, tags.bool, tags.null], color: "var(--code-number)" },
@@ -58,4 +58,4 @@ const surface = EditorView.theme({
   ".cm-textfield, .cm-button": { backgroundColor: "var(--surface)", backgroundImage: "none", color: "var(--text)" },
 });
 
-export const appearance: Extension = [surface, syntaxHighlighting(colours)];
+export const appearance: Extension = [surface, syntaxHighlighting(colors)];

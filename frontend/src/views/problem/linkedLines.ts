@@ -1,16 +1,16 @@
-/** Colours on the lines of the editor that have instructions, the same as in the assembly beside it. */
+/** Colors on the lines of the editor that have instructions, the same as in the assembly beside it. */
 import { RangeSetBuilder, StateEffect, StateField, type EditorState, type Text } from "@codemirror/state";
 import { Decoration, EditorView, type DecorationSet } from "@codemirror/view";
 
-export const setLineColours = StateEffect.define<ReadonlyMap<number, number>>();
+export const setLineColors = StateEffect.define<ReadonlyMap<number, number>>();
 export const setActiveLine = StateEffect.define<number | null>();
 
 /** Decorations move with the text while it is edited, until the next assembly arrives. */
-const colours = StateField.define<DecorationSet>({
+const colors = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update: (decorations, transaction) => {
-    const set = transaction.effects.find((effect) => effect.is(setLineColours));
-    return set === undefined ? decorations.map(transaction.changes) : colourDecorations(transaction.state, set.value);
+    const set = transaction.effects.find((effect) => effect.is(setLineColors));
+    return set === undefined ? decorations.map(transaction.changes) : colorDecorations(transaction.state, set.value);
   },
   provide: (field) => EditorView.decorations.from(field),
 });
@@ -26,11 +26,11 @@ const active = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-function colourDecorations(state: EditorState, byLine: ReadonlyMap<number, number>): DecorationSet {
+function colorDecorations(state: EditorState, byLine: ReadonlyMap<number, number>): DecorationSet {
   const builder = new RangeSetBuilder<Decoration>();
-  for (const [line, colour] of [...byLine].sort(([a], [b]) => a - b)) {
+  for (const [line, color] of [...byLine].sort(([a], [b]) => a - b)) {
     const from = lineStart(state.doc, line);
-    if (from !== null) builder.add(from, from, Decoration.line({ class: `link-colour link-${colour}` }));
+    if (from !== null) builder.add(from, from, Decoration.line({ class: `link-color link-${color}` }));
   }
   return builder.finish();
 }
@@ -39,4 +39,4 @@ function lineStart(doc: Text, line: number): number | null {
   return line >= 1 && line <= doc.lines ? doc.line(line).from : null;
 }
 
-export const linkedLines = [colours, active];
+export const linkedLines = [colors, active];

@@ -92,7 +92,7 @@ function Panels({ submission: detail, progress, events }: PanelsProps): React.JS
   const [search, setSearch] = useSearchParams();
   const [line, setLine] = useState<number | null>(null);
   const sourceQuery = useQuery(`source ${detail.id}`, () => source(detail.id));
-  const catalogue = useQuery("gpus", gpus);
+  const catalog = useQuery("gpus", gpus);
   const requested = search.get("tab") ?? "results";
   const current = TABS.some((tab) => tab.id === requested) ? requested : "results";
   const open = (tab: string): void => setSearch(tab === "results" ? {} : { tab }, { replace: true });
@@ -109,7 +109,7 @@ function Panels({ submission: detail, progress, events }: PanelsProps): React.JS
           <Results
             submission={detail}
             progress={progress}
-            gpu={catalogue.data?.items.find((gpu) => gpu.name === detail.gpu_type)}
+            gpu={catalog.data?.items.find((gpu) => gpu.name === detail.gpu_type)}
             onLine={show}
           />
         )}

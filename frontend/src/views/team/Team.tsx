@@ -65,7 +65,7 @@ function Members({ name }: { name: string }): React.JSX.Element {
 }
 
 function NewAssignment({ name, onCreated }: { name: string; onCreated: (team: TeamDetailResponse) => void }): React.JSX.Element {
-  const catalogue = useQuery("problems", problems);
+  const catalog = useQuery("problems", problems);
   const [problem, setProblem] = useState("");
   const [title, setTitle] = useState("");
   const [deadline, setDeadline] = useState("");
@@ -88,7 +88,7 @@ function NewAssignment({ name, onCreated }: { name: string; onCreated: (team: Te
           <span>Problem</span>
           <select required value={problem} onChange={(event) => setProblem(event.target.value)}>
             <option value="">Choose…</option>
-            {catalogue.data?.items.map(({ slug, title: text }) => (
+            {catalog.data?.items.map(({ slug, title: text }) => (
               <option key={slug} value={slug}>
                 {text}
               </option>

@@ -1,4 +1,4 @@
-/** The assembly of a kernel as a list. Rows have the colour of their source line; arrow keys move between instructions. */
+/** The assembly of a kernel as a list. Rows have the color of their source line; arrow keys move between instructions. */
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import type { AssemblyBlock } from "../../lib/generated";
 import { assemblyRows, type AssemblyRow } from "./mapping";
@@ -6,8 +6,8 @@ import { assemblyRows, type AssemblyRow } from "./mapping";
 interface Props {
   kernel: string;
   blocks: readonly AssemblyBlock[];
-  /** Colour numbers by source line. */
-  colours: ReadonlyMap<number, number>;
+  /** Color numbers by source line. */
+  colors: ReadonlyMap<number, number>;
   /** The source line to show. */
   line: number;
   /** The source line of the row under the pointer or of the selected row. */
@@ -17,7 +17,7 @@ interface Props {
   onInstruction: (text: string | null) => void;
 }
 
-export function AssemblyList({ kernel, blocks, colours, line, onLine, onOpen, onInstruction }: Props): React.JSX.Element {
+export function AssemblyList({ kernel, blocks, colors, line, onLine, onOpen, onInstruction }: Props): React.JSX.Element {
   const rows = useMemo(() => assemblyRows(blocks), [blocks]);
   const [selected, setSelected] = useState<number | null>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -57,7 +57,7 @@ export function AssemblyList({ kernel, blocks, colours, line, onLine, onOpen, on
           id={`${id}-${index}`}
           role="option"
           aria-selected={row.line !== null && row.line === line}
-          className={rowClass(row, colours, line, index === selected)}
+          className={rowClass(row, colors, line, index === selected)}
           data-line={row.line ?? undefined}
           onPointerEnter={() => select(index)}
           onClick={() => open(row, onOpen)}
@@ -85,13 +85,13 @@ function scrollTo(list: HTMLElement | null, index: number): void {
   if (top < list.scrollTop || top > list.scrollTop + list.clientHeight - 24) list.scrollTop = top - list.clientHeight / 3;
 }
 
-function rowClass(row: AssemblyRow, colours: ReadonlyMap<number, number>, line: number, isSelected: boolean): string {
-  const colour = row.line === null ? undefined : colours.get(row.line);
+function rowClass(row: AssemblyRow, colors: ReadonlyMap<number, number>, line: number, isSelected: boolean): string {
+  const color = row.line === null ? undefined : colors.get(row.line);
   return [
     "pane-row",
     row.isLabel ? "pane-label" : "",
     row.line === null ? "" : "pane-mapped",
-    colour === undefined ? "" : `link-colour link-${colour}`,
+    color === undefined ? "" : `link-color link-${color}`,
     row.line !== null && row.line === line ? "pane-current" : "",
     isSelected ? "pane-selected" : "",
   ]

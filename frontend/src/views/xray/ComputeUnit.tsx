@@ -1,4 +1,4 @@
-/** A diagram of a compute unit: four SIMDs with eight wave slots each; adjacent blocks differ in colour. */
+/** A diagram of a compute unit: four SIMDs with eight wave slots each; adjacent blocks differ in color. */
 import type { OccupancyResponse } from "../../lib/generated";
 import { SIMDS, SLOTS, slots } from "./occupancy";
 

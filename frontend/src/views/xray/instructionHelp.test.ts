@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lineColours } from "./lineColours";
+import { lineColors } from "./lineColors";
 import { instructionHelp, mnemonic } from "./instructionHelp";
 
 test("the mnemonic is the first word", () => {
@@ -17,7 +17,7 @@ test("exceptions come before their family", () => {
   expect(instructionHelp("unknown_thing")).toBeNull();
 });
 
-test("lines with instructions get colours in their order, and the same for all of their blocks", () => {
+test("lines with instructions get colors in their order, and the same for all of their blocks", () => {
   const block = (line: number | null) => ({ line, depth: 0, label: null, instructions: ["s_nop 0"] });
-  expect([...lineColours([block(9), block(null), block(4), block(9)])]).toEqual([[4, 0], [9, 1]]);
+  expect([...lineColors([block(9), block(null), block(4), block(9)])]).toEqual([[4, 0], [9, 1]]);
 });

@@ -44,7 +44,7 @@ const TABLE: readonly Help[] = [
   { pattern: /^v_writelane/, text: "Writes a scalar into one lane." },
   { pattern: /^v_mbcnt/, text: "Counts the active lanes below this one; used to compute the number of a lane." },
   { pattern: /^v_perm|^v_bfe|^v_bfi|^v_alignb/, text: "Extracts or permutes bits or bytes." },
-  { pattern: /^v_mov/, text: "Copies a vector register; with a DPP suffix, from a neighbouring lane." },
+  { pattern: /^v_mov/, text: "Copies a vector register; with a DPP suffix, from a neighboring lane." },
   { pattern: /^v_(add|sub|subrev|mul|min|max|med3|min3|max3|add3)_(f|legacy)/, text: "Floating-point arithmetic, one per lane." },
   { pattern: /^v_mul_(lo|hi)|^v_mad_u64/, text: "Integer multiplication, at a quarter of the usual rate for 32 bits." },
   { pattern: /^v_(add|sub|addc|subb|lshl_add|add_lshl|mad|mul|min|max|add3|sad)/, text: "Integer arithmetic, one per lane; often an address." },

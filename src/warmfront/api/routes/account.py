@@ -79,7 +79,7 @@ async def create_own_key(
     caller.require(role, f"A key with the role {role}")
     if caller.session_id is None and caller.key_id is None:
         raise Conflict(
-            "With a key, the service would reject requests without one, such as yours.",
+            "Once a key exists, the service rejects requests without one, including yours.",
             hint="`warmfront keys create` creates keys.",
         )
     key, secret = await service.store.create_key(

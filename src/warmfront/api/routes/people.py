@@ -48,7 +48,7 @@ async def change_user(
     """Change the role, team or budget of a user, or disable them, which ends their sessions. For admins."""
     if name == caller.user and (body.disabled or not body.role.includes(Role.ADMIN)):
         raise Conflict(
-            "You cannot disable yourself or give up the role admin.", hint="Ask another admin to do it."
+            "You cannot disable yourself or give up your admin role.", hint="Ask another admin to do it."
         )
     user = await service.store.accounts.change_user(
         name,

@@ -12,7 +12,7 @@ from warmfront.api.browser_origin import BrowserOrigin
 from warmfront.api.deps import CallerDep, OptionalCallerDep, ProblemsDep, ServiceDep
 from warmfront.api.error_responses import quote_value
 from warmfront.api.openapi import error_responses_for
-from warmfront.api.routes.catalogue import validate_xray
+from warmfront.api.routes.catalog import validate_xray
 from warmfront.api.routes.submissions import get_with_verdict
 from warmfront.errors import MadePrivate, NotFound
 from warmfront.roles import Role

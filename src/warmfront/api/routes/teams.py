@@ -46,7 +46,7 @@ _CSV_HEAD = (
 
 @router.get("/{team}", responses=error_responses_for(404, 422))
 async def get_team(team: _TeamName, service: ServiceDep, caller: CallerDep) -> TeamDetailResponse:
-    """Return a team with its assignments. Results of others are for its managers."""
+    """Return a team with its assignments. Only its managers get the results of other members."""
     await require_member(service, caller, team)
     can_manage = _can_manage(caller, team)
     results = await service.store.teams.results(team)

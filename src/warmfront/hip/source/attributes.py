@@ -1,7 +1,7 @@
 """Check the attributes of a source: none may be ignored if hipcc's clang gives it a meaning.
 
 g++ ignores an attribute that it does not know, with a warning that no author sees. So every attribute is
-looked up by its name: those that g++ honours are kept, hints to clang's optimizer and warnings are removed,
+looked up by its name: those that g++ honors are kept, hints to clang's optimizer and warnings are removed,
 and every other attribute raises `RewriteError`. `vector_types` rewrites the attributes that make vectors.
 """
 
@@ -26,8 +26,8 @@ def _names(names: str) -> frozenset[str]:
     return frozenset(names.split())
 
 
-#: The attributes that g++ 12 honours, with the meaning that clang gives them.
-HONOURED = _names(
+#: The attributes that g++ 12 honors, with the meaning that clang gives them.
+HONORED = _names(
     "access alias aligned alloc_align alloc_size always_inline artificial assume_aligned cleanup cold "
     "common const constructor copy deprecated designated_init destructor error externally_visible "
     "fallthrough flatten format format_arg gcc_struct gnu_inline hot ifunc init_priority leaf malloc "
@@ -39,7 +39,7 @@ HONOURED = _names(
     "transparent_union unavailable uninitialized unused used visibility warn_if_not_aligned warn_unused "
     "warn_unused_result warning weak weakref zero_call_used_regs abi_tag"
 )
-#: The standard attributes of `[[...]]` that g++ 12 honours.
+#: The standard attributes of `[[...]]` that g++ 12 honors.
 _STANDARD = _names("noreturn nodiscard maybe_unused likely unlikely fallthrough deprecated no_unique_address")
 #: Attributes of clang that change neither values nor layouts: for its optimizer and its warnings.
 HINTS = _names(
@@ -114,7 +114,7 @@ class AttributeChecker:
                 continue
             for token in directive.tokens[2:]:
                 name = _plain(token.text)
-                if token.kind is TokenKind.NAME and (name in HONOURED or name in _INSTEAD):
+                if token.kind is TokenKind.NAME and (name in HONORED or name in _INSTEAD):
                     raise self._error(token, "is applied by a pragma that only clang has",
                                       "Write the attribute at each declaration.")  # fmt: skip
 
@@ -157,7 +157,7 @@ class AttributeChecker:
         if name in HINTS or (scope == "clang" and name in {"always_inline", "noinline", "fallthrough"}):
             return True
         if name in (
-            _STANDARD if scope == "" else HONOURED if scope in {"__attribute__", "gnu", "__gnu__"} else ()
+            _STANDARD if scope == "" else HONORED if scope in {"__attribute__", "gnu", "__gnu__"} else ()
         ):
             return False
         if name in _INSTEAD:

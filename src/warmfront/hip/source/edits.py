@@ -88,7 +88,7 @@ class TokenEditor:
     def replace(self, index: int, text: str, anchor: int | None = None) -> None:
         """Replace a token with `text`, keeping its line breaks; `anchor` defaults to the token's offset."""
         if index in self._replaced:
-            raise self.error(index, "this code is too entangled to be translated")
+            raise self.error(index, "this code is too complex to translate")
         self._replaced.add(index)
         token = self.tokens[index]
         position = token.start if anchor is None else anchor

@@ -28,9 +28,9 @@ def translate_shared(editor: TokenEditor, start: int) -> int:
 
 def _static_shared(editor: TokenEditor, index: int) -> None:
     """Remove the redundant `static`, and move `alignas` first, because `__shared__` is a storage class."""
-    for neighbour in (index - 1, index + 1):
-        if editor.text(neighbour) == "static":
-            editor.replace(neighbour, "")
+    for neighbor in (index - 1, index + 1):
+        if editor.text(neighbor) == "static":
+            editor.replace(neighbor, "")
     after = index + 2 if editor.text(index + 1) == "static" else index + 1
     close = editor.partner(after + 1)
     if editor.text(after) == "alignas" and close is not None:

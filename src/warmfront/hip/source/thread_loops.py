@@ -121,7 +121,7 @@ class _Planner:
             raise Unsupported
 
     def _calls_unknown(self, index: int) -> bool:
-        """Return whether a method, a parameter or an object is called, whose function may wait."""
+        """Return whether a method, a parameter or an object is called: the function behind it may wait."""
         if not self._code.is_call(index):
             return False
         name = self._editor.text(index)

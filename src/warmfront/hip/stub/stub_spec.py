@@ -45,7 +45,7 @@ class StubSpec:
 
     copy_us: float = 10.0  #: latency of a copy between host and device
     launch_us: float = 6.0  #: from a launch to the start of the kernel, if the device is idle
-    sync_us: float = 8.0  #: from the end of the work to the return of a synchronisation
+    sync_us: float = 8.0  #: from the end of the work to the return of a synchronization
     event_us: float = 2.0  #: recording an event, on the device
     call_us: float = 1.0  #: every HIP call, on the host
     malloc_us: float = 50.0  #: an allocation, on the host

@@ -48,7 +48,7 @@ class StubToolchain(CpuToolchain):
     name = "stub"
     guards = GuardZones(front_bytes=4096, back_bytes=4096, align=256)  # as for rocm
     shared_memory = False
-    flush_bytes = 4 << 20  # caches are not modelled; a GPU's size would take the CPU 50 ms per call
+    flush_bytes = 4 << 20  # caches are not modeled; a GPU's size would take the CPU 50 ms per call
     counts_cpu_time = False
 
     def __init__(

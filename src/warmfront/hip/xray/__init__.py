@@ -1,6 +1,6 @@
 """The X-ray: static analysis of a kernel as compiled for an AMD GPU, without a GPU and without ROCm.
 
-It compiles the source in a sandbox and analyses the assembly. It never runs or times a kernel.
+It compiles the source in a sandbox and analyzes the assembly. It never runs or times a kernel.
 """
 
 from __future__ import annotations

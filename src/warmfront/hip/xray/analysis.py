@@ -1,4 +1,4 @@
-"""The X-ray of one source: compile it in a box, analyse the assembly and build the report or the event."""
+"""The X-ray of one source: compile it in a box, analyze the assembly and build the report or the event."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def xray(
     Args:
         source: The text of the kernel.
         arch: The architecture to compile for.
-        gpu: The GPU that the report is about; by default the one that represents `arch` in the catalogue.
+        gpu: The GPU that the report is about; by default the one that represents `arch` in the catalog.
         problem: Adds the roofline of this problem's largest GPU case.
         dtype: The dtype for the roofline; by default the problem's first.
         sandbox: Where the compiler runs.

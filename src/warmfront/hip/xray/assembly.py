@@ -1,6 +1,6 @@
 """Parser for assembly: functions, instructions with their kinds, source lines and loops, kernel metadata.
 
-It only parses; other modules analyse the result. The author's file is the one named by `#line`.
+It only parses; other modules analyze the result. The author's file is the one named by `#line`.
 """
 
 from __future__ import annotations

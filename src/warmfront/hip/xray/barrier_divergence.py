@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from warmfront.hip.xray.assembly import Instruction
 
 
-#: Masks that are analysed; enough for any kernel written by hand.
+#: Masks that are analyzed; enough for any kernel written by hand.
 _MOST_MASKS = 100
 
 #: Instructions that copy masked lanes to another register.

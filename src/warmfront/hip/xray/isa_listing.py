@@ -1,6 +1,6 @@
 """Listing of a kernel's assembly next to its source lines, in the order of the code.
 
-The listing is plain data; the code that displays it adds colours.
+The listing is plain data; the code that displays it adds colors.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Find what ROCm's C++ library refuses although the X-ray's library accepts it.
 
-The X-ray compiles with another C++ library than hipcc, whose headers declare more names than they must.
+The X-ray does not use hipcc's C++ library, but one whose headers declare more names than they must.
 `standard_names.json` lists the names that `hip/hip_runtime.h` of the target version does not declare, with
 the standard headers that do; `scripts/measure_standard_names.py` measures it with the real compiler. A use of
 such a name without one of its headers is an error, as it is with hipcc.

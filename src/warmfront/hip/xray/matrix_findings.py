@@ -258,7 +258,7 @@ def _reads_another(instruction: Instruction, sums: set[str]) -> bool:
 
 
 def _narrow_stores(kernel: KernelReport) -> Iterator[XrayFinding]:
-    """Find lanes that store neighbouring values one by one, or the sums of a tile by columns."""
+    """Find lanes that store neighboring values one by one, or the sums of a tile by columns."""
     stores = [
         instruction
         for instruction in kernel.instructions
@@ -268,14 +268,14 @@ def _narrow_stores(kernel: KernelReport) -> Iterator[XrayFinding]:
     widest = max(kernel.mix.store_widths, default=0)
     if not stores or widest >= 4 * min(width_of(store.mnemonic) for store in stores):
         return  # the narrow ones are for the edge
-    if neighbours := _neighbours(stores):
-        width = width_of(neighbours[0].mnemonic)
+    if neighbors := _neighbors(stores):
+        width = width_of(neighbors[0].mnemonic)
         yield XrayFinding(
             rule=Rule.NARROW_STORES,
             kernel=kernel.name,
-            line=neighbours[0].line,
+            line=neighbors[0].line,
             message=(
-                f"A lane stores {len(neighbours)} neighbouring values of {width} bytes with an instruction "
+                f"A lane stores {len(neighbors)} neighboring values of {width} bytes with an instruction "
                 "each; one instruction can store 16 bytes."
             ),
             advice=(
@@ -293,7 +293,7 @@ def _narrow_stores(kernel: KernelReport) -> Iterator[XrayFinding]:
             line=sums[0].line,
             message=(
                 f"Sums of a tile are stored with {len(sums)} instructions of {width} bytes per lane: a lane "
-                "has four rows of one column, which are not neighbours in memory."
+                "has four rows of one column, which are not neighbors in memory."
             ),
             advice=(
                 "Exchange the first two operands of the matrix instruction: the tile is transposed, a lane "
@@ -302,7 +302,7 @@ def _narrow_stores(kernel: KernelReport) -> Iterator[XrayFinding]:
         )
 
 
-def _neighbours(stores: Sequence[Instruction]) -> list[Instruction]:
+def _neighbors(stores: Sequence[Instruction]) -> list[Instruction]:
     """Return stores through one address whose offsets follow each other, of at least 16 bytes."""
     by_address: dict[tuple[str, int], dict[int, Instruction]] = defaultdict(dict)
     for store in stores:

@@ -76,11 +76,11 @@ class SourceConstants:
             ):
                 continue
             if after == "=" and _is_constant(code, index):
-                _define(self._values, name.text, _initialiser(code, index + 2))
+                _define(self._values, name.text, _initializer(code, index + 2))
             elif after in {"=", ",", ")", ";", ">"}:  # a variable or a parameter with this name
                 self._values[name.text] = None
             elif before.text == "dim3" and after in {"(", "{"}:
-                _define(self._extents, name.text, split(_initialiser(code, index + 2)))
+                _define(self._extents, name.text, split(_initializer(code, index + 2)))
 
     def _substituted(self, expression: Sequence[Token], steps: int) -> list[str]:
         """Return the expression's tokens with the values of constants in place of their names."""
@@ -129,7 +129,7 @@ def _is_constant(code: Sequence[Token], name: int) -> bool:
     return False
 
 
-def _initialiser(code: Sequence[Token], start: int) -> list[Token]:
+def _initializer(code: Sequence[Token], start: int) -> list[Token]:
     """Return the tokens up to the end of the declaration or its closing bracket."""
     depth = 0
     for end in range(start, min(start + MOST_TOKENS, len(code))):

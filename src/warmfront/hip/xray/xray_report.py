@@ -169,9 +169,9 @@ class XrayReport:
     """The X-ray of one file."""
 
     arch: str
-    gpu: str  #: name of the GPU, or the architecture if the catalogue has no GPU for it
+    gpu: str  #: name of the GPU, or the architecture if the catalog has no GPU for it
     compiler: str
-    seconds: float  #: to compile and analyse the source
+    seconds: float  #: to compile and analyze the source
     kernels: tuple[KernelReport, ...] = ()
     findings: tuple[XrayFinding, ...] = ()
     roofline: Roofline | None = None

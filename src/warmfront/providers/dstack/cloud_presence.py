@@ -123,7 +123,7 @@ class CloudPresence:
         return run[0] if run and machine.name.startswith(self._prefix) else None
 
     def absence(self, machine_id: str | None) -> Absence:
-        """Return since when a machine has been missing from the list."""
+        """Return when a machine was first missing from the list."""
         assert self._read_at is not None  # noqa: S101 - the caller has read the list
         return Absence(
             last_seen_at=self._last_seen.get(machine_id or ""),

@@ -402,7 +402,7 @@ def duration(seconds: int) -> str:
 def gpu_requirement(settings: Settings, gpu: str, gpu_count: int = 1) -> dict[str, Any]:
     """Return dstack's `gpu` requirement for GPUs of this type.
 
-    The memory is the catalogue's, but for a fleet with a single GPU type AMD_GPU_MEMORY takes precedence.
+    The memory is the catalog's, but for a fleet with a single GPU type AMD_GPU_MEMORY takes precedence.
     """
     known = gpus.by_name(gpu)
     memory = settings.gpu_memory
@@ -464,7 +464,7 @@ def _task_resources(settings: Settings, gpu: str, gpu_count: int) -> dict[str, A
 
 
 def _cpu_resources(settings: Settings, cpu: str) -> dict[str, Any]:
-    """Return the resources of a CPU node. `gpu: 0` excludes VMs with a GPU, even if they were cheap."""
+    """Return the resources of a CPU node. `gpu: 0` excludes VMs with a GPU, even if one is cheap."""
     return {"gpu": 0, "cpu": cpu, "memory": f"{settings.cpu_memory}..", "disk": f"{settings.cpu_disk}.."}
 
 

@@ -27,19 +27,19 @@ class OwnedRuns:
         self._client = client
         self._ownership = ownership
         self._fleets = frozenset(fleets)
-        self._unlabelled: set[str] = set()  # our ids whose runs are older than owner ids
+        self._unlabeled: set[str] = set()  # our ids whose runs are older than owner ids
 
     def name(self, our_id: str) -> str:
         """Return the run name of one of our VMs or attempts. The run may not exist yet."""
-        return run_name(our_id, None if our_id in self._unlabelled else self._ownership.id)
+        return run_name(our_id, None if our_id in self._unlabeled else self._ownership.id)
 
     async def find(self, our_id: str) -> DstackRun | None:
         """Return the run of one of our VMs or attempts; None if dstack does not have it."""
         run = await self._client.run(self.name(our_id))
-        if run is None and our_id not in self._unlabelled:
+        if run is None and our_id not in self._unlabeled:
             run = await self._client.run(run_name(our_id))
             if run is not None:
-                self._unlabelled.add(our_id)
+                self._unlabeled.add(our_id)
         return run
 
     async def is_ours(self, name: str, fleets: Collection[str]) -> bool:

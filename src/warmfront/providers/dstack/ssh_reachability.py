@@ -1,8 +1,8 @@
 """Check whether this machine reaches VMs through SSH, before a submission depends on it.
 
 The dstack server reaches every VM; that does not mean that the service does, if it runs on another machine.
-With a running VM the whole way is tested, including the key. Without one, hosts of an SSH fleet can be tested
-up to the login, and nothing is known about the VMs of a cloud.
+With a running VM the whole path is tested, including the key. Without one, hosts of an SSH fleet can be
+tested up to the login, and nothing is known about the VMs of a cloud.
 """
 
 from __future__ import annotations

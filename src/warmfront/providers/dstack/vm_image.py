@@ -65,8 +65,8 @@ class PartSize:
 
 
 def supported_archs() -> tuple[str, ...]:
-    """Return the architectures for which the image can compile: those of the GPU catalogue."""
-    return tuple(sorted({gpu.arch for gpu in gpus.CATALOGUE}))
+    """Return the architectures for which the image can compile: those of the GPU catalog."""
+    return tuple(sorted({gpu.arch for gpu in gpus.CATALOG}))
 
 
 def read_lock(root: Path) -> dict[str, BaseImage]:

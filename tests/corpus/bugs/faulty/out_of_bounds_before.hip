@@ -1,6 +1,6 @@
 // problem: copy
 // finds: out-of-bounds
-// why: the left neighbour of the first element is before the buffer
+// why: the left neighbor of the first element is before the buffer
 #include <hip/hip_runtime.h>
 
 template <class T>

@@ -1,6 +1,6 @@
 // problem: copy
 // finds: out-of-bounds
-// why: a helper reads the right neighbour of the last element
+// why: a helper reads the right neighbor of the last element
 #include <hip/hip_runtime.h>
 
 __device__ float pick(const float* values, size_t at) {

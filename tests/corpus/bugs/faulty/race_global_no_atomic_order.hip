@@ -1,6 +1,6 @@
 // problem: copy
 // finds: data-race
-// why: the last block reads the results of other blocks without synchronisation
+// why: the last block reads the results of other blocks without synchronization
 #include <hip/hip_runtime.h>
 
 __global__ void run(const float* input, float* output, float* part, size_t n) {

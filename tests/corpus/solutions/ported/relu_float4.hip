@@ -1,6 +1,6 @@
 // problem: relu
 // verdict: CHECKED
-// why: vectorised by reinterpret_cast, block size as a template parameter, launched on its own stream
+// why: vectorized by reinterpret_cast, block size as a template parameter, launched on its own stream
 #include <hip/hip_runtime.h>
 
 template <int BLOCK_SIZE>

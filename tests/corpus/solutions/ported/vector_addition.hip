@@ -1,6 +1,6 @@
 // problem: vector-addition
 // verdict: CHECKED
-// why: the first kernel of most courses: 1D grid, 256 threads, int index, synchronise at the end
+// why: the first kernel of most courses: 1D grid, 256 threads, int index, synchronize at the end
 #include <hip/hip_runtime.h>
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 // why: E[x^2] - E[x]^2 in float loses all digits where the mean is large
 #include <hip/hip_runtime.h>
 
-__global__ void normalise(const float* X, const float* gamma, const float* beta, float* Y, size_t n) {
+__global__ void normalize(const float* X, const float* gamma, const float* beta, float* Y, size_t n) {
     __shared__ float sums[256], squares[256];
     const float* x = X + blockIdx.x * n;
     float sum = 0.0f, square = 0.0f;
@@ -31,5 +31,5 @@ __global__ void normalise(const float* X, const float* gamma, const float* beta,
 
 extern "C" void solution(const float* X, const float* gamma, const float* beta, float* Y,
                          size_t B, size_t F, size_t D1, size_t D2) {
-    normalise<<<B, 256>>>(X, gamma, beta, Y, F * D1 * D2);
+    normalize<<<B, 256>>>(X, gamma, beta, Y, F * D1 * D2);
 }

@@ -18,7 +18,7 @@ __device__ float block_sum(float value) {
     return sums[0];
 }
 
-__global__ void normalise(const float* X, const float* gamma, const float* beta, float* Y, size_t n,
+__global__ void normalize(const float* X, const float* gamma, const float* beta, float* Y, size_t n,
                           bool is_timed) {
     const float* x = X + blockIdx.x * n;
     float sum = 0.0f, square = 0.0f;
@@ -43,5 +43,5 @@ __global__ void normalise(const float* X, const float* gamma, const float* beta,
 
 extern "C" void solution(const float* X, const float* gamma, const float* beta, float* Y,
                          size_t B, size_t F, size_t D1, size_t D2) {
-    normalise<<<B, 256>>>(X, gamma, beta, Y, F * D1 * D2, B == 16 && F == 16 && D1 == 32 && D2 == 32);
+    normalize<<<B, 256>>>(X, gamma, beta, Y, F * D1 * D2, B == 16 && F == 16 && D1 == 32 && D2 == 32);
 }

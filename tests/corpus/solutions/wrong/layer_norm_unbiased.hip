@@ -3,7 +3,7 @@
 // why: the variance divides by n - 1
 #include <hip/hip_runtime.h>
 
-__global__ void normalise(const float* X, const float* gamma, const float* beta, float* Y, size_t B, size_t n) {
+__global__ void normalize(const float* X, const float* gamma, const float* beta, float* Y, size_t B, size_t n) {
     const size_t sample = size_t(blockIdx.x) * blockDim.x + threadIdx.x;
     if (sample >= B) {
         return;
@@ -19,5 +19,5 @@ __global__ void normalise(const float* X, const float* gamma, const float* beta,
 
 extern "C" void solution(const float* X, const float* gamma, const float* beta, float* Y,
                          size_t B, size_t F, size_t D1, size_t D2) {
-    normalise<<<(B + 63) / 64, 64>>>(X, gamma, beta, Y, B, F * D1 * D2);
+    normalize<<<(B + 63) / 64, 64>>>(X, gamma, beta, Y, B, F * D1 * D2);
 }

@@ -1,4 +1,4 @@
-"""Tests of attributes with the real compiler: which it honours, and what a submission with another gets."""
+"""Tests of attributes with the real compiler: which it honors, and what a submission with another gets."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import subprocess
 
 import pytest
 
-from warmfront.hip.source.attributes import HONOURED
+from warmfront.hip.source.attributes import HONORED
 from warmfront.hip.source.rewrite import rewrite
 
 pytestmark = pytest.mark.compiler
 
 
-def test_the_compiler_honours_what_is_kept() -> None:
+def test_the_compiler_honors_what_is_kept() -> None:
     """g++ knows every attribute that the rewriter keeps."""
-    lines = "".join(f"#if __has_attribute({name})\nhonoured {name}\n#endif\n" for name in sorted(HONOURED))
+    lines = "".join(f"#if __has_attribute({name})\nhonored {name}\n#endif\n" for name in sorted(HONORED))
     output = subprocess.run(
         ["g++", "-x", "c++", "-std=c++20", "-E", "-P", "-"],
         input=lines,
@@ -22,8 +22,8 @@ def test_the_compiler_honours_what_is_kept() -> None:
         text=True,
         check=True,
     )
-    known = set(output.stdout.split()) - {"honoured"}
-    assert known >= HONOURED
+    known = set(output.stdout.split()) - {"honored"}
+    assert known >= HONORED
 
 
 def test_hints_compile() -> None:

@@ -128,7 +128,7 @@ def test_instructions_of_gfx942(tables: Path) -> None:
 
 @pytest.mark.parametrize(("name", "code", "byte"), [("fp8", "e4m3fnuz", 1), ("bf8", "e5m2fnuz", 3)])
 def test_stochastic_rounding(name: str, code: str, byte: int, tables: Path) -> None:
-    """The result is one of the two neighbours, and on average it is the number; other bytes are kept."""
+    """The result is one of the two neighbors, and on average it is the number; other bytes are kept."""
     numbers = ALL.view(np.float16).astype(np.float64)
     words = _read(tables, f"stochastic_{name}", np.uint8).reshape(-1, 4)
     before = _read(tables, "packed_fp8", np.uint8).reshape(-1, 4) if name == "fp8" else np.zeros_like(words)
@@ -145,7 +145,7 @@ def test_stochastic_rounding(name: str, code: str, byte: int, tables: Path) -> N
     steps = (finite[above] - finite[below])[finite[above] != finite[below]]
     errors = (got - wanted)[finite[above] != finite[below]] / steps
     assert abs(errors.mean()) < 4 / np.sqrt(12 * errors.size)
-    print(f"cvt_sr_{name}_f32: {got.size} of {got.size} are neighbours; mean error {errors.mean():.4f} steps")
+    print(f"cvt_sr_{name}_f32: {got.size} of {got.size} are neighbors; mean error {errors.mean():.4f} steps")
 
 
 def test_bfloat16(tables: Path) -> None:

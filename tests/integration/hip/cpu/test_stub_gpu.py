@@ -91,7 +91,7 @@ def _program(programs: Programs, tmp_path: Path) -> Iterator[StubProgram]:
 def test_work_takes_what_the_model_says(
     program: StubProgram, spec: str, steps: tuple[str, ...], expected_us: float
 ) -> None:
-    """Copies block or overlap, kernels follow one another, and only a synchronisation waits for them."""
+    """Copies block or overlap, kernels follow one another, and only a synchronization waits for them."""
     assert program.virtual_us(spec, *steps) == pytest.approx(expected_us, abs=1.5)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from warmfront.hip.source.attributes import HINTS, HONOURED
+from warmfront.hip.source.attributes import HINTS, HONORED
 from warmfront.hip.source.rewrite import RewriteError, rewrite
 
 REMOVED = {
@@ -55,8 +55,8 @@ def test_removes_hints(source: str) -> None:
 
 
 @pytest.mark.parametrize("source", KEPT)
-def test_keeps_what_the_compiler_honours(source: str) -> None:
-    """An attribute that g++ honours, directly or by a macro, stays as it is."""
+def test_keeps_what_the_compiler_honors(source: str) -> None:
+    """An attribute that g++ honors, directly or by a macro, stays as it is."""
     assert rewrite(source).text == source
 
 
@@ -71,5 +71,5 @@ def test_refuses_what_would_be_ignored(source: str) -> None:
 
 
 def test_no_attribute_is_in_two_lists() -> None:
-    """An attribute is either honoured or a hint."""
-    assert not HONOURED & HINTS
+    """An attribute is either honored or a hint."""
+    assert not HONORED & HINTS

@@ -59,7 +59,7 @@ def test_other_instructions_have_no_form() -> None:
     assert matrix_form("v_accvgpr_read_b32", "v0, a1") is None
 
 
-@pytest.mark.parametrize("gpu", gpus.CATALOGUE, ids=lambda gpu: gpu.name)
+@pytest.mark.parametrize("gpu", gpus.CATALOG, ids=lambda gpu: gpu.name)
 def test_rates_and_peaks_agree(gpu: gpus.Gpu) -> None:
     """The FLOPs per cycle of an architecture and the published peaks of a GPU imply one clock rate."""
     clocks = {

@@ -1,4 +1,4 @@
-"""Fleet set-up against a server that fails silently, and with offers that are not available."""
+"""Fleet setup against a server that fails silently, and with offers that are not available."""
 
 from __future__ import annotations
 

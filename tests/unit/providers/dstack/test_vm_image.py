@@ -154,7 +154,7 @@ def test_the_check_accepts_either_name_of_the_compiler(
     assert message in done.stderr
 
 
-def test_the_image_supports_every_gpu_of_the_catalogue() -> None:
+def test_the_image_supports_every_gpu_of_the_catalog() -> None:
     """Each architecture is listed once."""
-    assert set(vm_image.supported_archs()) == {gpu.arch for gpu in gpus.CATALOGUE}
+    assert set(vm_image.supported_archs()) == {gpu.arch for gpu in gpus.CATALOG}
     assert len(set(vm_image.supported_archs())) == len(vm_image.supported_archs())

@@ -326,9 +326,9 @@ void report_invalid_access(uintptr_t address, size_t bytes, bool write, uint32_t
     return report("out-of-bounds");
   }
   if (is_runtime_memory(address)) return;
-  const Neighbour neighbour = neighbour_of(address);
-  if (neighbour.relation == Neighbour::Relation::kFreed) {
-    detail << neighbour.distance << " bytes into a buffer of " << neighbour.bytes << " bytes that has been freed";
+  const Neighbor neighbor = neighbor_of(address);
+  if (neighbor.relation == Neighbor::Relation::kFreed) {
+    detail << neighbor.distance << " bytes into a buffer of " << neighbor.bytes << " bytes that has been freed";
     return report("use-after-free");
   }
   if (const Region* near = nearest_global(address)) {

@@ -12,8 +12,8 @@ namespace hipcpu::checks {
 
 // The certainty of a finding on its own. The judge raises or drops it once it knows whether the output was correct.
 enum class Certainty : uint8_t {
-  kError,    // undefined behaviour or a certain bug, whatever the output
-  kWarning,  // undefined behaviour that may be harmless
+  kError,    // undefined behavior or a certain bug, whatever the output
+  kWarning,  // undefined behavior that may be harmless
   kSuspect,  // worth reporting only if the output is wrong
 };
 

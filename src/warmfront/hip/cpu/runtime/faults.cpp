@@ -142,9 +142,9 @@ const char* describe(Home home) {
   return "registered host";
 }
 
-void describe_neighbour(Text& detail, uintptr_t address) {
-  using Relation = Neighbour::Relation;
-  const Neighbour n = neighbour_of(address);
+void describe_neighbor(Text& detail, uintptr_t address) {
+  using Relation = Neighbor::Relation;
+  const Neighbor n = neighbor_of(address);
   switch (n.relation) {
     case Relation::kNone:
       detail << "the address is not in any allocation";
@@ -184,12 +184,12 @@ void explain_kernel_access(Fault& fault, const Worker& worker, uintptr_t address
     fault.detail << address - begin - bytes << " bytes past the end of the launch's " << bytes
                  << " bytes of dynamic shared memory";
   } else {
-    describe_neighbour(fault.detail, address);
+    describe_neighbor(fault.detail, address);
   }
 }
 
 void explain_host_access(Fault& fault, uintptr_t address, uintptr_t stack) {
-  const Neighbour n = neighbour_of(address);
+  const Neighbor n = neighbor_of(address);
   const uintptr_t distance = address < stack ? stack - address : address - stack;
   fault.kind = "host-fault";
   fault.address = address;
@@ -198,13 +198,13 @@ void explain_host_access(Fault& fault, uintptr_t address, uintptr_t stack) {
   } else if (distance < kNearStackBytes) {
     fault.kind = "stack-overflow";
     fault.detail << "host code overflowed its stack";
-  } else if (n.relation == Neighbour::Relation::kInside && n.home == Home::kDevice) {
+  } else if (n.relation == Neighbor::Relation::kInside && n.home == Home::kDevice) {
     fault.kind = "host-access-to-device-memory";
     fault.detail << "host code used a device pointer, ";
-    describe_neighbour(fault.detail, address);
+    describe_neighbor(fault.detail, address);
   } else {
     fault.detail << "host code, ";
-    describe_neighbour(fault.detail, address);
+    describe_neighbor(fault.detail, address);
   }
 }
 

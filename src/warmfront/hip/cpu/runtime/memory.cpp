@@ -170,9 +170,9 @@ hipError_t release(void* pointer, bool host) {
 }
 
 // The allocation that contains `address`, or the nearest one before or after it.
-Neighbour beside(const std::map<uintptr_t, Allocation>& map, uintptr_t address) {
-  using Relation = Neighbour::Relation;
-  Neighbour nearest = {Relation::kNone, kNearBytes, 0, Home::kDevice};
+Neighbor beside(const std::map<uintptr_t, Allocation>& map, uintptr_t address) {
+  using Relation = Neighbor::Relation;
+  Neighbor nearest = {Relation::kNone, kNearBytes, 0, Home::kDevice};
   if (const auto* before = at_or_before(map, address)) {
     const auto& [begin, a] = *before;
     const size_t offset = address - begin;
@@ -300,13 +300,13 @@ bool is_within(const void* pointer, size_t bytes) {
   return bytes <= range.allocation.bytes - offset;
 }
 
-Neighbour neighbour_of(uintptr_t address) {
+Neighbor neighbor_of(uintptr_t address) {
   Heap& h = heap();
   const std::unique_lock lock(h.mutex, std::try_to_lock);
-  if (!lock) return {Neighbour::Relation::kNone, 0, 0, Home::kDevice};
-  Neighbour freed = beside(h.freed, address);
-  if (freed.relation == Neighbour::Relation::kInside) {
-    freed.relation = Neighbour::Relation::kFreed;
+  if (!lock) return {Neighbor::Relation::kNone, 0, 0, Home::kDevice};
+  Neighbor freed = beside(h.freed, address);
+  if (freed.relation == Neighbor::Relation::kInside) {
+    freed.relation = Neighbor::Relation::kFreed;
     return freed;
   }
   return beside(h.live, address);

@@ -73,7 +73,7 @@ class DeviceAccess {
 };
 
 // How an address relates to the nearest allocation.
-struct Neighbour {
+struct Neighbor {
   enum class Relation { kNone, kInside, kPastEnd, kBefore, kFreed } relation;
   size_t distance;  // bytes past the end, before the start, or from the start
   size_t bytes;     // the size of the allocation
@@ -81,6 +81,6 @@ struct Neighbour {
 };
 
 // Safe in a signal handler: never waits for a lock.
-Neighbour neighbour_of(uintptr_t address);
+Neighbor neighbor_of(uintptr_t address);
 
 }  // namespace hipcpu

@@ -15,9 +15,9 @@ namespace {
 
 constexpr size_t kGuardBytes = 64 * 1024;  // wide, so that a large frame does not skip it
 // Stacks at the same offset in their pages would compete for the same cache lines.
-constexpr size_t kColourBytes = 16 * 1024;
-constexpr size_t kColourStep = 320;
-constexpr size_t kStride = kGuardBytes + kPrivateBytes + kColourBytes;
+constexpr size_t kColorBytes = 16 * 1024;
+constexpr size_t kColorStep = 320;
+constexpr size_t kStride = kGuardBytes + kPrivateBytes + kColorBytes;
 constexpr size_t kStacks = kMaxThreads + 1;
 
 // The entry point of a new stack: calls the function whose address the slot has in place of a frame.
@@ -72,8 +72,8 @@ void make_usable(Worker& worker, uint32_t stacks) {
 }
 
 void* top_of(const Worker& worker, uint32_t stack) {
-  const size_t colour = stack * kColourStep % kColourBytes & ~size_t{63};
-  return worker.stacks + (stack + 1) * kStride - colour;
+  const size_t color = stack * kColorStep % kColorBytes & ~size_t{63};
+  return worker.stacks + (stack + 1) * kStride - color;
 }
 
 }  // namespace

@@ -407,7 +407,7 @@ void join(Queue& queue) {
 
 void leave(Queue& queue) {
   const std::lock_guard lock(model().mutex);
-  // Its work continues: a later synchronisation of the device waits for it.
+  // Its work continues: a later synchronization of the device waits for it.
   Queue& null = device(queue.device).null_queue;
   null.end_ns = std::max(null.end_ns, queue.end_ns);
   model().queues.erase(&queue);

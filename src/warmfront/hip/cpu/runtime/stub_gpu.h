@@ -3,7 +3,7 @@
 //
 // A device is one page of a file that all processes with the device map: the harness and the guest. It has the
 // virtual time, which only this code advances, and the ends of three queues: kernels (with copies on the device and
-// fills), copies to the device, and copies from it. Host code enqueues; a synchronisation moves the virtual time to
+// fills), copies to the device, and copies from it. Host code enqueues; a synchronization moves the virtual time to
 // the end of what it waits for. docs/stub-gpu.md describes the model; warmfront/hip/stub writes the variables
 // HIPCPU_STUB_GPU, the parameters, and HIPCPU_STUB_STATE, the file.
 #pragma once
@@ -81,7 +81,7 @@ void allocated(size_t bytes);
 // Counts the time of the first access to fresh memory.
 void touched(size_t bytes);
 
-// Synchronisation. A stream or device with a kernel that never ends blocks forever.
+// Synchronization. A stream or device with a kernel that never ends blocks forever.
 void synchronize(const Queue& queue);
 void synchronize_device();
 void synchronize_until(int64_t at_ns);

@@ -24,7 +24,7 @@ from warmfront.problems.spec import Dtype, Scale
 from warmfront.roles import Role
 from warmfront.store.records import ProblemStatistics
 from warmfront.usage_limits import xray_quotas
-from warmfront.wire.catalogue import (
+from warmfront.wire.catalog import (
     BestTime,
     GpuListResponse,
     GpuResponse,
@@ -37,17 +37,17 @@ from warmfront.wire.catalogue import (
 from warmfront.wire.xray import XrayReportResponse, XrayRequest
 
 if TYPE_CHECKING:
-    from warmfront.api.validation import ProblemCatalogue
+    from warmfront.api.validation import ProblemCatalog
     from warmfront.problems.spec import Problem
     from warmfront.store.records import StoredEvent
     from warmfront.submission import Submission
 
-router = APIRouter(tags=["catalogue"])
+router = APIRouter(tags=["catalog"])
 
 #: nginx's status for a client that disconnected; it appears only in the access log.
 _CLIENT_CLOSED_REQUEST = 499
 
-#: The first displayed formula of a statement, which summarises the problem.
+#: The first displayed formula of a statement, which summarizes the problem.
 _FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 
 
@@ -73,7 +73,7 @@ async def list_gpus(service: ServiceDep) -> GpuListResponse:
                 enabled=gpu.name in rates,
                 default=gpu.name == settings.default_gpu,
             )
-            for gpu in gpus.CATALOGUE
+            for gpu in gpus.CATALOG
         ]
     )
 
@@ -169,7 +169,7 @@ def _problem_fields(problem: Problem, solved: ProblemStatistics | None) -> dict[
     }
 
 
-def validate_xray(problems: ProblemCatalogue, body: XrayRequest) -> tuple[str, Problem | None, Dtype | None]:
+def validate_xray(problems: ProblemCatalog, body: XrayRequest) -> tuple[str, Problem | None, Dtype | None]:
     """Return the source, the problem and the dtype of an X-ray; raise a `UsageError` if one is invalid."""
     source = validate_source("solution_code", body.solution_code)
     if body.arch not in COMPUTE_UNITS:
@@ -177,14 +177,14 @@ def validate_xray(problems: ProblemCatalogue, body: XrayRequest) -> tuple[str, P
     return source, *_validate_problem(problems, body)
 
 
-def _validate_problem(problems: ProblemCatalogue, body: XrayRequest) -> tuple[Problem | None, Dtype | None]:
+def _validate_problem(problems: ProblemCatalog, body: XrayRequest) -> tuple[Problem | None, Dtype | None]:
     if body.problem is None:
         return None, None
     problem = problems.require(body.problem)
     return problem, validate_dtype(problem, body.dtype)
 
 
-def _find_problem(problems: ProblemCatalogue, slug: str) -> Problem:
+def _find_problem(problems: ProblemCatalog, slug: str) -> Problem:
     problem = problems.find(slug)
     if problem is None:
         raise NotFound(

@@ -51,7 +51,7 @@ _UNKNOWN_LAUNCHES = 2**64 - 1
 
 
 @dataclass
-class ModelledGpu:
+class ModeledGpu:
     """The model, its clock, and the data that the judge last passed to it."""
 
     copy_gbps: float  #: between host and device
@@ -81,12 +81,12 @@ class ModelledGpu:
         self.now_s += max(0.0, self.rng.gauss(self.wake_us, self.jitter_us)) / 1e6
 
 
-class ModelledBox:
+class ModeledBox:
     """A box whose program is a method that answers commands."""
 
-    def __init__(self, gpu: ModelledGpu) -> None:
+    def __init__(self, gpu: ModeledGpu) -> None:
         self.gpu = gpu
-        self.folder = Path(tempfile.mkdtemp(prefix="warmfront-modelled-", dir="/dev/shm"))
+        self.folder = Path(tempfile.mkdtemp(prefix="warmfront-modeled-", dir="/dev/shm"))
         (self.folder / DATA_FILE).touch()
         (self.folder / LIBRARY_FILE).write_bytes(b"a library")
         self._answer = b""
@@ -153,7 +153,7 @@ class ModelledBox:
         self.destroy()
 
 
-class ModelledGuest(ModelledBox):
+class ModeledGuest(ModeledBox):
     """The guest: its calls take their true time, and commands before LOAD take none."""
 
     is_loaded = False
@@ -179,7 +179,7 @@ class ModelledGuest(ModelledBox):
         return b""
 
 
-class ModelledHarness(ModelledBox):
+class ModeledHarness(ModeledBox):
     """The harness: it moves and checks no data, and the outputs that it returns are right."""
 
     inputs_bytes = 0
@@ -260,13 +260,13 @@ def _device_check() -> bytes:
     return struct.pack("<QQ", gpus.MI300X.memory_bytes, gpus.MI300X.memory_bytes)
 
 
-class ModelledSandbox:
-    """A sandbox that creates modelled boxes."""
+class ModeledSandbox:
+    """A sandbox that creates modeled boxes."""
 
-    name = "modelled"
-    detail = "modelled"
+    name = "modeled"
+    detail = "modeled"
 
-    def __init__(self, gpu: ModelledGpu) -> None:
+    def __init__(self, gpu: ModeledGpu) -> None:
         self._gpu = gpu
 
     def settle(self) -> None:
@@ -275,15 +275,15 @@ class ModelledSandbox:
     def prepare(self, template: Template) -> None:
         """Do nothing."""
 
-    def take(self, template: Template) -> ModelledBox:
+    def take(self, template: Template) -> ModeledBox:
         """Return a box by the name of its template."""
-        return {"run": ModelledGuest, "harness": ModelledHarness}.get(template.name, ModelledBox)(self._gpu)
+        return {"run": ModeledGuest, "harness": ModeledHarness}.get(template.name, ModeledBox)(self._gpu)
 
     def close(self) -> None:
         """Do nothing."""
 
 
-class ModelledToolchain:
+class ModeledToolchain:
     """A replacement for `RocmToolchain`, without a compiler."""
 
     name = "rocm"
@@ -301,12 +301,12 @@ class ModelledToolchain:
     is_built = True
     first_build_notice = ""
 
-    def __init__(self, modelled: ModelledGpu) -> None:
-        self._modelled = modelled
+    def __init__(self, modeled: ModeledGpu) -> None:
+        self._modeled = modeled
 
     def elapsed_s(self) -> float:
         """Return the virtual time."""
-        return self._modelled.now_s
+        return self._modeled.now_s
 
     def keep_busy(self, seconds: float) -> bool:
         """Return False: only kernels keep the GPU busy."""

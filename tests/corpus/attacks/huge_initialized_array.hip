@@ -4,7 +4,7 @@
 // family: resource-exhaustion
 // first seen: public write-ups of program judges
 // control: honest
-// A four-gigabyte array with an initialiser, which the assembler writes to the object file.
+// A four-gigabyte array with an initializer, which the assembler writes to the object file.
 #include <hip/hip_runtime.h>
 
 __device__ volatile char table[1ul << 32] = {1};
