@@ -31,6 +31,11 @@ _MEMORY_REGIONS = {"NPS1": 1, "NPS2": 2, "NPS4": 4, "NPS8": 8}
 _PARTITION_NAME = re.compile(r"(?P<card>[A-Z0-9]+)-(?P<compute>[A-Z]{3})-(?P<memory>NPS\d)")
 
 
+def vm_with(gpu: str) -> str:
+    """Return what a VM with this GPU type is called in messages, such as `VM with MI300X`, or `CPU node`."""
+    return "CPU node" if gpu == CPU_NODE else f"VM with {gpu}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Gpu:
     """A GPU type: one device as HIP counts them."""

@@ -65,6 +65,33 @@ def test_checks_run_on_cpu_nodes_and_times_on_gpus(tmp_path: Path) -> None:
         stack.remove_fleet(CPU_FLEET)
 
 
+def test_a_gpu_judges_checks_while_there_is_no_fleet_of_cpu_nodes(tmp_path: Path) -> None:
+    """The reader sees why, and the operator what to do; after that, a CPU node judges the next check."""
+    with temporary_home() as folder, open_stack(folder) as stack:
+        stack.cloud.switches.extra_sizes = [
+            cpu_size("s-4vcpu-8gb", vcpus=4, memory_gb=8, disk_gb=160, price=CPU_PRICE)
+        ]
+        with dstack_service(stack, tmp_path, **stack.cloud.environment, **SETTINGS) as service:
+            user = User(service, "alice")
+            events = user.submit_and_wait(endpoint="checker")
+            assert (events[-1]["status"], _ready(events)["gpu"]) == ("CHECKED", "MI300X")
+            [moved] = [event for event in events if event.get("kind") == "NO_CPU_NODES"]
+            assert CPU_FLEET in moved["reason"]
+            assert moved["reason"].endswith("; a VM with MI300X will judge the check")
+            report = service.run("provisioning", WARMFRONT_API_KEY=user.key).stdout
+            assert f"The fleet {CPU_FLEET} does not exist" in report, report
+            assert "fleet create --cpu" in report, report
+            preflight = [line for line in service.lines if "fleet of CPU nodes: Project main has no" in line]
+            assert "`warmfront fleet create --cpu` creates it" in preflight[0]
+            _create_cpu_fleet(service)
+            service.run("provisioning", "--reset", "CPU", WARMFRONT_API_KEY=user.key)
+            events = user.submit_and_wait(endpoint="checker")
+            assert (events[-1]["status"], _ready(events)["gpu"]) == ("CHECKED", "CPU")
+            ended = user.wait_until_all_vms_ended()
+            _compare_with_bill(stack, user, [vm for vm in ended if vm["machine_id"]])
+        stack.remove_fleet(CPU_FLEET)
+
+
 def _create_cpu_fleet(service: Service) -> None:
     """Create and verify the fleet with the command line, as an operator does."""
     created = service.run("fleet", "create", "--cpu", "--yes")

@@ -58,7 +58,7 @@ def test_fleet_deleted_while_the_service_runs(stack: Stack, tmp_path: Path) -> N
         stack.remove_fleet(service.environment["AMD_FLEET_NAME"])
         last = User(service, "alice").submit_and_wait()[-1]
         assert last["status"] == "ERROR"
-        assert "The fleet does not exist" in last["message"]
+        assert f"The fleet {service.environment['AMD_FLEET_NAME']} does not exist" in last["message"]
         assert any("`warmfront fleet create`" in line for line in service.lines)
 
 

@@ -185,7 +185,7 @@ def assert_provision_fails(stack: Stack, fleet: str, message: str, **changes: An
 
 def test_missing_fleet(stack: Stack) -> None:
     """The error says that the fleet does not exist."""
-    assert_provision_fails(stack, "no-such-fleet", "The fleet does not exist")
+    assert_provision_fails(stack, "no-such-fleet", "The fleet no-such-fleet does not exist")
 
 
 def test_no_capacity(stack: Stack, fleet: MakeFleet, switches: Switches) -> None:

@@ -182,7 +182,7 @@ function nextProvisioning(previous: Provisioning | null, event: Event<"PROVISION
 }
 
 /** The GPU type of a CPU node, a VM without a GPU that judges checks. */
-const CPU_NODE = "CPU";
+export const CPU_NODE = "CPU";
 
 /** What a VM runs kernels on. */
 export function gpuText({ gpu, simulated }: Pick<Vm, "gpu" | "simulated">): string {

@@ -32,3 +32,9 @@ test("a paused queue has no time of a next try", () => {
   const paused = { ...EVENT, kind: "INTAKE_PAUSED", reason: "An operator has paused the queue: New image.", retry_in_s: 0, eta_s: null, ahead: 0 };
   expect(waitingText(paused, 60)).toBe("An operator has paused the queue: New image; you are next");
 });
+
+test("a check that a GPU judges instead of a CPU node has no time of a next try", () => {
+  const reason = "No CPU node can be provisioned (the key was refused); a VM with MI300X will judge the check";
+  const moved = { ...EVENT, kind: "NO_CPU_NODES", reason, retry_in_s: 0, eta_s: null };
+  expect(waitingText(moved, 60)).toBe(`${reason}; 3 ahead of you`);
+});

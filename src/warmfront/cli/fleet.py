@@ -19,6 +19,7 @@ from warmfront.errors import FleetNotFound, NotConfirmed, WarmfrontError
 from warmfront.providers.dstack import configuration, fleet_setup, listener_bundle
 from warmfront.providers.dstack.client import DstackClient
 from warmfront.providers.dstack.configuration import parse_run_name
+from warmfront.providers.dstack.fleet_terms import in_terms_of
 from warmfront.providers.dstack.host_requirements import check_hosts
 from warmfront.providers.dstack.preflight import UNKNOWN_ON_HOSTS, what_is_unknown
 from warmfront.providers.dstack.run_outcome import INSTANCE_REASONS
@@ -272,6 +273,8 @@ def _with_client(
         client = await asyncio.to_thread(DstackClient.open, settings)
         try:
             return await work(client, settings)
+        except WarmfrontError as error:
+            raise in_terms_of(settings, error) from None
         finally:
             await client.close()
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from warmfront.cli.formatting import duration, print_columns, print_json
 from warmfront.cli.server_access import PAGE_SIZE, find_submission, iterate_submissions, with_client
 from warmfront.cli.time_format import format_time
+from warmfront.gpus import CPU_NODE
 from warmfront.vm import VMState
 
 if TYPE_CHECKING:
@@ -120,11 +121,19 @@ def _print_problems(problems: Sequence[ProvisioningProblem]) -> None:
         if problem.open:
             failed = "a VM" if problem.failures == 1 else f"{problem.failures} VMs"
             print(f"{problem.gpu_type}: circuit breaker open after {failed} failed: {problem.reason}")
-            print(f"  submissions fail until `warmfront provisioning --reset {problem.gpu_type}`, or {retry}")
+            until = f"until `warmfront provisioning --reset {problem.gpu_type}`, or {retry}"
+            print(f"  {_while_open(problem.gpu_type)} {until}")
         else:
             print(f"{problem.gpu_type}: {problem.reason.rstrip('.')}; {retry}; submissions wait")
         if problem.hint:
             print(f"  → {problem.hint}")
+
+
+def _while_open(gpu: str) -> str:
+    """Return what happens to submissions while the circuit breaker of a GPU type is open."""
+    if gpu != CPU_NODE:
+        return "submissions fail"
+    return "VMs with a GPU judge checks, if the credits cover that,"
 
 
 _VMS_HEADING = ("ID", "STATE", "GPU", "SLOTS", "PROVIDER", "AGE", "BOOT", "TASKS", "COST", "NOTE")

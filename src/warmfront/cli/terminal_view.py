@@ -28,6 +28,8 @@ MAX_FINDINGS = 8
 SIMULATED_TIMES = {"cpu": "simulated CPU time", "stub": "virtual time of a stub GPU"}
 
 _BARS = " ▁▂▃▄▅▆▇█"
+#: Kinds of WAITING events without a next try.
+_NOT_RETRIED = frozenset({"INTAKE_PAUSED", "NO_CPU_NODES"})
 _STYLES = {
     "bold": "1",
     "dim": "2",
@@ -331,7 +333,7 @@ def format_provisioning(event: Mapping[str, Any], since_s: float, width: int = 2
 def format_waiting(event: Mapping[str, Any], since_s: float = 0.0) -> str:
     """Format why a submission waits for a VM, `since_s` seconds after the event."""
     ahead = f"{event['ahead']} ahead of you" if event["ahead"] else "you are next"
-    if event["kind"] == "INTAKE_PAUSED":
+    if event["kind"] in _NOT_RETRIED:
         return f"{event['reason'].rstrip('.')}; {ahead}"
     retry_in_s = event["retry_in_s"] - since_s
     retry = f"retrying in {retry_in_s:.0f} s" if retry_in_s > 0 else "retrying now"

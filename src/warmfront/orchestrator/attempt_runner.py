@@ -217,7 +217,9 @@ class AttemptRunner:
             return None
         active.submission = replace(active.submission, attempts=attempt.number, pays_boot=False)
         if attempt.number == 1:
-            self._pool.policy(active.gpu).arrived(active.submission.created_at, active.owner)
+            # The keep-warm policy of VMs with a GPU does not learn from checks that CPU nodes will judge.
+            gpu = CPU_NODE if active.instead_of_cpu_node else active.gpu
+            self._pool.policy(gpu).arrived(active.submission.created_at, active.owner)
         return attempt
 
     async def _withdraw(
@@ -230,6 +232,9 @@ class AttemptRunner:
         """Undo an assignment that was refused, or whose submission was just cancelled."""
         pooled.remove(attempt.id)
         self._pool.offer(pooled)
+        if refusal is not None and active.instead_of_cpu_node:
+            self._submissions.requeue_for_cpu_node(active)
+            return
         if refusal is not None:
             verdict = rejected(Verdict.BUDGET_EXCEEDED, refusal)
             await self._store.complete(active.id, verdict.fields(), self._clock.now())

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded
 from warmfront.events import Waiting
-from warmfront.gpus import CPU_NODE
+from warmfront.gpus import CPU_NODE, vm_with
 from warmfront.orchestrator.control_plane_verdicts import no_vm, none_available
+from warmfront.orchestrator.cpu_nodes import CpuNodeFallback
 from warmfront.orchestrator.provisioning_state import ProvisioningState
 from warmfront.providers.base import max_cpu_nodes
 from warmfront.verdicts import Verdict
@@ -72,6 +73,9 @@ class Autoscaler:
         self._new_id = new_id
         self._breakers = breakers
         self._states: dict[str, ProvisioningState] = {}
+        self.cpu_fallback = CpuNodeFallback(
+            provider=provider, pool=pool, submissions=submissions, budget=budget, state_of=self._state
+        )
 
     def restore(self, records: Mapping[str, str]) -> None:
         """Restore the circuit breakers, by GPU type, that were stored before a restart."""
@@ -93,19 +97,21 @@ class Autoscaler:
         self._stop_unwanted_boots(now)
 
     def _provision_as_needed(self, now: float) -> None:
+        self.cpu_fallback.move(now)
         for gpu in self._submissions.queued_gpus():
             self._scale_up(gpu, now)
         for gpu in self._states:
             self._replace_by_larger(gpu, now)
         for state in self._states.values():
-            if state.shortage is not None and not len(self._submissions.queue(state.gpu)):
+            is_awaited = len(self._submissions.queue(state.gpu)) or self.cpu_fallback.keeps(state, now)
+            if state.shortage is not None and not is_awaited:
                 state.end_shortage()
         for gpu in self._prewarm_candidates():
             self._prewarm(gpu, now)
 
     def next_at(self, now: float) -> float | None:
         """Return when to decide again even if nothing happens."""
-        moments: list[float | None] = []
+        moments: list[float | None] = [self.cpu_fallback.next_at()]
         for gpu in self._submissions.queued_gpus():
             state = self._state(gpu)
             moments.append(state.provision_after)
@@ -169,9 +175,9 @@ class Autoscaler:
         self._breakers.save(state)
         if state.is_open(now) and not was_open and state.breaker is not None:
             log.error(
-                "no VM with %s is requested for %.0f s, after %d failed: %s. Resetting the circuit breaker "
+                "no %s is requested for %.0f s, after %d failed: %s. Resetting the circuit breaker "
                 "ends that. %s",
-                failure.gpu,
+                vm_with(failure.gpu),
                 state.breaker.retry_at - now,
                 state.failures,
                 failure.reason.rstrip("."),
@@ -187,7 +193,7 @@ class Autoscaler:
             return
         while self._needs_another(gpu, now):
             if self._is_full(gpu):
-                self._release_spare(gpu, f"making room for a VM with {gpu}", counts_alike=True)
+                self._release_spare(gpu, f"making room for a {vm_with(gpu)}", counts_alike=True)
                 return
             try:
                 self._provision(gpu, now)
@@ -195,7 +201,7 @@ class Autoscaler:
                 if not len(self._pool):
                     self._submissions.reject_all(gpu, Verdict.BUDGET_EXCEEDED, error)
                 elif not self._pool.with_gpu(gpu) or self._needs_on_demand(gpu):
-                    self._release_spare(gpu, f"its reserved budget is needed for a VM with {gpu}")
+                    self._release_spare(gpu, f"its reserved budget is needed for a {vm_with(gpu)}")
                 return
 
     def _gives_up(self, state: ProvisioningState, now: float) -> bool:

@@ -13,7 +13,7 @@ from warmfront.money.escrow import BudgetStatus, Escrow
 from warmfront.providers.base import spot_billing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from warmfront.clock import Clock
     from warmfront.errors import BudgetExceeded
@@ -226,6 +226,13 @@ class Budget:
             smallest = min(self._provider.gpu_counts(gpu))
             return self.escrow.shortage("", self.new_vm_usd(gpu, smallest))
         return self.escrow.shortage(vm.id, self.one_more_task_usd(vm))
+
+    def shortage_of(self, vms: Sequence[VMInstance], gpu: str) -> BudgetExceeded | None:
+        """Return why none of these VMs, or no new VM if there are none, could take one more task."""
+        if not vms:
+            return self.shortage(None, gpu)
+        shortages = [self.shortage(vm, gpu) for vm in vms]
+        return None if None in shortages else shortages[0]
 
     # Status and alert.
 

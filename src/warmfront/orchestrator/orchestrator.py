@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from warmfront.audit_chain import AuditAction
 from warmfront.errors import BudgetExceeded, Conflict, SubmissionNotFound, WarmfrontError
 from warmfront.events import InQueue
+from warmfront.gpus import CPU_NODE
 from warmfront.orchestrator.adaptive import policy_memory
 from warmfront.orchestrator.attempt_runner import AttemptRunner, SignReceipt
 from warmfront.orchestrator.autoscaler import Autoscaler
@@ -232,7 +233,12 @@ class VMOrchestrator:
 
     def quote(self, gpu: str, owner: str, endpoint: str = Endpoint.SUBMIT) -> Quote:
         """Return the expected wait and cost of a submission of this owner if it is sent now."""
-        return self._quotes.quote(self._routing.vm_type(endpoint, gpu), owner)
+        return self._quotes.quote(CPU_NODE if self._gets_cpu_node(endpoint, gpu) else gpu, owner)
+
+    def _gets_cpu_node(self, endpoint: str, gpu: str) -> bool:
+        """Return whether a CPU node would judge a submission that is sent now."""
+        replaces_cpu_nodes = self._autoscaler.cpu_fallback.replaces_cpu_nodes
+        return self._routing.accepts(endpoint, gpu) and not replaces_cpu_nodes(gpu, self._clock.now())
 
     # Requests.
 
@@ -263,7 +269,8 @@ class VMOrchestrator:
     async def _submit(
         self, new: NewSubmission, quotas: Sequence[Quota], caps: DailyCaps | None
     ) -> Submission:
-        quote = self.quote(new.gpu, new.owner, new.endpoint)
+        on_cpu_node = self._gets_cpu_node(new.endpoint, new.gpu)
+        quote = self._quotes.quote(CPU_NODE if on_cpu_node else new.gpu, new.owner)
         position = self._xrays.position(new.owner) + quote.position
         first = InQueue(submission_id=new.id, position=position, quote=quote.for_event())
         needs_vm = new.endpoint != Endpoint.XRAY
@@ -276,8 +283,11 @@ class VMOrchestrator:
             pays_boot=quote.pays_boot and needs_vm,
         )
         if event is not None:  # None if the same request was stored before
-            on_cpu_node = self._routing.accepts(new.endpoint, new.gpu)
-            active = ActiveSubmission(submission=submission, on_cpu_node=on_cpu_node)
+            active = ActiveSubmission(
+                submission=submission,
+                on_cpu_node=on_cpu_node,
+                instead_of_cpu_node=not on_cpu_node and self._routing.accepts(new.endpoint, new.gpu),
+            )
             self._submissions.track(active, new)
             self._xrays.add(active)
         return submission

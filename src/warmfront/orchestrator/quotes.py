@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from warmfront.orchestrator.autoscaler import Autoscaler
     from warmfront.orchestrator.budget import Budget
     from warmfront.orchestrator.submission_lifecycle import SubmissionLifecycle
-    from warmfront.orchestrator.vm_pool import PooledVM, VMPool
+    from warmfront.orchestrator.vm_pool import VMPool
     from warmfront.vm import VMInstance
 
 #: How long authors take to submit after they see a quote: the mean of an exponential distribution.
@@ -147,15 +147,8 @@ class QuoteCalculator:
             pays_boot=pays_boot,
             task_s=task_s,
             warm_chance=warm_chance([pooled.vm for pooled in vms], self._clock.now(), boot_s),
-            shortage=self._shortage(gpu, vms),
+            shortage=self._budget.shortage_of([pooled.vm for pooled in vms], gpu),
         )
-
-    def _shortage(self, gpu: str, vms: list[PooledVM]) -> BudgetExceeded | None:
-        """Return why no VM, or no new VM if there is none, could take one more task; None if one could."""
-        if not vms:
-            return self._budget.shortage(None, gpu)
-        shortages = [self._budget.shortage(pooled.vm, gpu) for pooled in vms]
-        return None if None in shortages else shortages[0]
 
 
 def warm_chance(vms: Iterable[VMInstance], now: float, boot_s: float) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from warmfront.gpus import CPU_NODE
@@ -47,6 +47,8 @@ class ActiveSubmission:
     lost_attempts: int = 0  #: attempts lost to infrastructure
     preempted: bool = False  #: its spot VM was preempted, so it must run on demand
     on_cpu_node: bool = False  #: a CPU node judges it, not a VM with its GPU type
+    instead_of_cpu_node: bool = False  #: a VM with its GPU type judges it only because there are no CPU nodes
+    needs_cpu_node: bool = False  #: the owner's daily cap does not cover it on a VM with its GPU type
     cancel_requested: bool = False
     done: asyncio.Event = field(default_factory=asyncio.Event)  #: set when the verdict is stored
 
@@ -76,6 +78,7 @@ class SubmissionLifecycle:
         self._active: dict[str, ActiveSubmission] = {}
         self._queues: dict[str, FairQueue] = {}
         self._preempted: set[str] = set()  # the active submissions that must run on demand
+        self._instead_of_cpu_nodes: set[str] = set()  # the active submissions that may return to CPU nodes
         self.sources = SourceCache(store)
 
     def get(self, submission_id: str) -> ActiveSubmission | None:
@@ -87,6 +90,8 @@ class SubmissionLifecycle:
         self._active[active.id] = active
         if active.preempted:
             self._preempted.add(active.id)
+        if active.instead_of_cpu_node:
+            self._instead_of_cpu_nodes.add(active.id)
         if new is not None:
             self.sources.put(new)
 
@@ -141,6 +146,43 @@ class SubmissionLifecycle:
     def resume_running(self, active: ActiveSubmission) -> None:
         """Count a submission as running because its attempt began before a restart."""
         self.queue(active.gpu).started(active.owner)
+
+    # Checks without CPU nodes.
+
+    @property
+    def instead_of_cpu_nodes(self) -> int:
+        """How many submissions VMs with a GPU judge only because there are no CPU nodes."""
+        return len(self._instead_of_cpu_nodes)
+
+    def move_to_gpu(self, active: ActiveSubmission) -> None:
+        """Move a queued submission from the queue for CPU nodes to that for its GPU type.
+
+        Its quote did not include the boot of such a VM, so it is not charged for one.
+        """
+        self.remove_from_queue(active)
+        active.on_cpu_node, active.instead_of_cpu_node = False, True
+        active.submission = replace(active.submission, pays_boot=False)
+        self._instead_of_cpu_nodes.add(active.id)
+        self.enqueue(active)
+
+    def return_to_cpu_nodes(self) -> None:
+        """Move the submissions back that are still queued."""
+        for submission_id in list(self._instead_of_cpu_nodes):
+            active = self._active[submission_id]
+            if active.attempt is None and self.remove_from_queue(active):
+                self._return_to_cpu_node(active)
+
+    def requeue_for_cpu_node(self, active: ActiveSubmission) -> None:
+        """Queue a submission for CPU nodes only, because it would exceed a cap on a VM with a GPU."""
+        self.queue(active.gpu).done(active.owner)
+        active.attempt = active.vm = None
+        active.needs_cpu_node = True
+        self._return_to_cpu_node(active)
+
+    def _return_to_cpu_node(self, active: ActiveSubmission) -> None:
+        active.on_cpu_node, active.instead_of_cpu_node = True, False
+        self._instead_of_cpu_nodes.discard(active.id)
+        self.enqueue(active)
 
     # The end of an attempt.
 
@@ -231,6 +273,7 @@ class SubmissionLifecycle:
     def _release(self, active: ActiveSubmission) -> None:
         self._active.pop(active.id, None)
         self._preempted.discard(active.id)
+        self._instead_of_cpu_nodes.discard(active.id)
         self.sources.discard(active.id)
         active.done.set()
 

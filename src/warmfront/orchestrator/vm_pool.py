@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded, Conflict, ProviderError, VMUnreachable, WarmfrontError
 from warmfront.events import PoolUsage, Provisioning, VMFailed, VMStart
-from warmfront.gpus import CPU_NODE
+from warmfront.gpus import CPU_NODE, vm_with
 from warmfront.money.billing import charge_work, meter_until
 from warmfront.orchestrator.adaptive import make_policy
 from warmfront.orchestrator.keep_warm import clock_time
@@ -389,7 +389,7 @@ class VMPool:
         vm = pooled.vm
         if pooled.releasing:
             return
-        log.warning("no VM with %s is requested: %s %s", vm.gpu, error.message, error.hint or "")
+        log.warning("no %s is requested: %s %s", vm_with(vm.gpu), error.message, error.hint or "")
         self._boot_failures.append(
             BootFailure(
                 gpu=vm.gpu,

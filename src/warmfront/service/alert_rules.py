@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from warmfront.gpus import vm_with
 from warmfront.providers.base import billing_of
 from warmfront.value_class import dataclass
 
@@ -120,6 +121,6 @@ def _provider_errors(snapshot: ServiceSnapshot, settings: Settings) -> Iterator[
             yield AlertCondition(
                 rule="provider_errors",
                 subject=problem.gpu,
-                text=f"No VM with {problem.gpu} is provisioned after {problem.failures} failures: "
+                text=f"No {vm_with(problem.gpu)} is provisioned after {problem.failures} failures: "
                 f"{problem.reason.rstrip('.')}.",
             )

@@ -24,6 +24,14 @@ def check_backends(settings: Settings) -> None:
     Raises:
         BadSetting: They cannot run on one of them.
     """
+    has_cpu_backend = settings.has_cpu_nodes and settings.cpu_backend is not None
+    for name in settings.of_cpu_fleet().backends if has_cpu_backend else ():
+        if name in _UNSUPPORTED_BACKENDS:
+            raise BadSetting(
+                f"AMD_CPU_BACKEND is {settings.cpu_backend!r}, but CPU nodes cannot run on {name}: "
+                f"{_UNSUPPORTED_BACKENDS[name]}.",
+                hint="Set AMD_CPU_BACKEND to a cloud with VMs, or unset AMD_CPU_FLEET_NAME.",
+            )
     for name in settings.backends:
         if name in _UNSUPPORTED_BACKENDS:
             raise BadSetting(
@@ -35,9 +43,9 @@ def check_backends(settings: Settings) -> None:
 
 
 def server_configuration(settings: Settings) -> dict[str, Any]:
-    """Return the `config.yml` of a self-hosted dstack server, with the backend that the fleet needs.
+    """Return the `config.yml` of a self-hosted dstack server, with the backends that the fleets need.
 
-    An SSH fleet needs no backend.
+    An SSH fleet needs no backend. The fleet of CPU nodes needs those of AMD_CPU_BACKEND.
 
     Raises:
         BadSetting: There is no such backend, or its API key or its team is not set.
@@ -50,18 +58,24 @@ def server_configuration(settings: Settings) -> dict[str, Any]:
         },
         "kubernetes": {"DSTACK_KUBECONFIG": str(settings.kubeconfig) if settings.kubeconfig else None},
     }
-    names = () if settings.fleet_hosts else settings.backends
-    configured = [_backend_configuration(name, backends, settings) for name in names]
+    variables = {} if settings.fleet_hosts else dict.fromkeys(settings.backends, "AMD_BACKEND")
+    if settings.cpu_fleet_name is not None:
+        for name in settings.of_cpu_fleet().backends:
+            variables.setdefault(name, "AMD_CPU_BACKEND")
+    configured = [
+        _backend_configuration(name, backends, settings, variable=variable)
+        for name, variable in variables.items()
+    ]
     return {"projects": [{"name": settings.dstack_project or "main", "backends": configured}]}
 
 
 def _backend_configuration(
-    name: str, backends: Mapping[str, Mapping[str, str | None]], settings: Settings
+    name: str, backends: Mapping[str, Mapping[str, str | None]], settings: Settings, *, variable: str
 ) -> dict[str, Any]:
     if name not in backends:
         raise BadSetting(
-            f"There is no configuration for AMD_BACKEND={name!r}; there is one for {', '.join(backends)}.",
-            hint="Set AMD_BACKEND to one of them, or write the server's config.yml as in dstack's manual.",
+            f"There is no configuration for {variable}={name!r}; there is one for {', '.join(backends)}.",
+            hint=f"Set {variable} to one of them, or write the server's config.yml as in dstack's manual.",
         )
     needed = backends[name]
     unset = [variable for variable, value in needed.items() if not value]

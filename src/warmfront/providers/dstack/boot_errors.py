@@ -27,6 +27,7 @@ from warmfront.errors import (
     WarmfrontError,
 )
 from warmfront.providers.dstack import fleet_setup, ssh_fleet
+from warmfront.providers.dstack.fleet_terms import in_terms_of
 from warmfront.providers.dstack.run_outcome import RunOutcome, why_no_capacity
 from warmfront.provisioning import FailureKind
 
@@ -46,8 +47,8 @@ _FAILURES: dict[RunOutcome, tuple[FailureKind, str]] = {
     RunOutcome.STOPPED: (FailureKind.OTHER, "The run was stopped"),
     RunOutcome.STOPPING: (FailureKind.OTHER, "The run is being stopped"),
     RunOutcome.LOST: (FailureKind.OTHER, "The VM was interrupted or became unreachable"),
-    RunOutcome.NO_FLEET: (FailureKind.NO_FLEET, "The fleet does not exist"),
-    RunOutcome.FLEET_FULL: (FailureKind.FLEET_FULL, "The fleet has reached AMD_FLEET_MAX_NODES"),
+    RunOutcome.NO_FLEET: (FailureKind.NO_FLEET, "The fleet {fleet} does not exist"),
+    RunOutcome.FLEET_FULL: (FailureKind.FLEET_FULL, "The fleet {fleet} has reached AMD_FLEET_MAX_NODES"),
     RunOutcome.BAD_IMAGE: (
         FailureKind.BAD_IMAGE,
         "The container of WARMFRONT_WORKER_IMAGE could not be created",
@@ -67,12 +68,6 @@ _HINTS = {
     FailureKind.WORKER_FAILED: "`dstack logs` shows the worker's output.",
     FailureKind.NO_FLEET: "Create it with `warmfront fleet create`.",
     FailureKind.BAD_IMAGE: "Check that the VM can pull the image.",
-}
-#: The settings and commands of the fleet of CPU nodes, by those of the other fleet.
-_OF_CPU_FLEET = {
-    "AMD_FLEET_MAX_NODES": "AMD_CPU_FLEET_MAX_NODES",
-    "AMD_BACKEND": "AMD_CPU_BACKEND",
-    "`warmfront fleet create`": "`warmfront fleet create --cpu`",
 }
 #: Patterns of clouds' messages, most specific first. AMD Developer Cloud responds like DigitalOcean.
 _ANSWERS: tuple[tuple[re.Pattern[str], FailureKind, str], ...] = tuple(
@@ -134,7 +129,7 @@ async def boot_error(
     client: DstackClient, settings: Settings, run: DstackRun, outcome: RunOutcome
 ) -> ProviderError:
     """Return why the VM of a run that has ended could not be provisioned."""
-    return _in_terms_of(settings, await _boot_error(client, settings, run, outcome))
+    return in_terms_of(settings, await _boot_error(client, settings, run, outcome))
 
 
 async def _boot_error(
@@ -148,6 +143,7 @@ async def _boot_error(
     if outcome in {RunOutcome.EXITED, RunOutcome.DONE}:
         detail = await _last_line(client, run.name) or detail
     kind, failure = _FAILURES.get(outcome, (FailureKind.OTHER, "dstack ended the run"))
+    failure = failure.format(fleet=settings.fleet_name)
     if settings.fleet_hosts and outcome is RunOutcome.FLEET_FULL:
         return await _no_free_host(client, settings, kind)
     hint = "Check the dstack server's log." if outcome is RunOutcome.BROKEN else _HINTS.get(kind)
@@ -169,19 +165,10 @@ async def check_ready(client: DstackClient, settings: Settings) -> None:
         raise ProviderError(error.message, hint=error.hint, kind=FailureKind.DENIED) from None
     if outcome is not RunOutcome.NO_CAPACITY:
         kind, failure = _FAILURES[outcome]
+        failure = failure.format(fleet=settings.fleet_name)
         if settings.fleet_hosts and outcome is RunOutcome.FLEET_FULL:
             raise await _no_free_host(client, settings, kind)
-        raise _in_terms_of(settings, ProviderError(f"{failure}.", hint=_HINTS.get(kind), kind=kind))
-
-
-def _in_terms_of(settings: Settings, error: ProviderError) -> ProviderError:
-    """Return an error that names the settings and commands of the fleet of CPU nodes, if it is about that."""
-    if not settings.is_of_cpu_fleet:
-        return error
-    message, hint = error.message, error.hint or ""
-    for name, of_cpu_fleet in _OF_CPU_FLEET.items():
-        message, hint = message.replace(name, of_cpu_fleet), hint.replace(name, of_cpu_fleet)
-    return ProviderError(message, hint=hint or None, kind=error.kind)
+        raise in_terms_of(settings, ProviderError(f"{failure}.", hint=_HINTS.get(kind), kind=kind))
 
 
 def require_ssh() -> None:

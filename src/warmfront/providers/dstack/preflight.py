@@ -11,6 +11,7 @@ from warmfront.providers.dstack import fleet_setup
 from warmfront.providers.dstack.boot_errors import require_ssh
 from warmfront.providers.dstack.client import DstackClient
 from warmfront.providers.dstack.configuration import IMAGE_HINT, unpinned_image
+from warmfront.providers.dstack.fleet_terms import in_terms_of
 from warmfront.providers.dstack.server_session import MIN_VERSION
 from warmfront.providers.dstack.ssh_fleet import summarize
 from warmfront.providers.dstack.ssh_reachability import check_reachability
@@ -83,7 +84,7 @@ async def _fleet(client: DstackClient, settings: Settings, name: str) -> Preflig
     except NoCapacity as error:
         return PreflightCheck(name=name, works=True, detail=f"{settings.fleet_name}; {error.message}")
     except WarmfrontError as error:
-        return _failed(name, error)
+        return _failed(name, in_terms_of(settings, error))
     cheapest = min(offer.price_usd_per_h for offer in plan.offers)
     full = "; it is full" if fleet.is_full else ""
     detail = f"{fleet.name} on {settings.backend}, from ${cheapest} per hour{full}"

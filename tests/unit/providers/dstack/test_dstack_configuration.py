@@ -26,6 +26,7 @@ from warmfront.clock import SystemClock
 from warmfront.errors import BadSetting, DstackMissing, UsageError
 from warmfront.providers import open_provider
 from warmfront.providers.dstack import backends, configuration, server_session
+from warmfront.values import SSHAddress
 
 ROOT = Path(__file__).parents[4]
 DEPLOY = ROOT / "deploy"
@@ -213,6 +214,36 @@ def test_server_configuration_of_hot_aisle() -> None:
         backends.server_configuration(replace(OURS, backend="hotaisle"))
     with pytest.raises(BadSetting, match="no configuration for AMD_BACKEND='aws'"):
         backends.server_configuration(replace(OURS, backend="aws"))
+
+
+def test_server_configuration_has_the_backend_of_cpu_nodes() -> None:
+    """Each cloud is there once; an error names the variable that selects the cloud."""
+    ours = replace(OURS, provider="dstack", cpu_fleet_name="cpu-nodes", devcloud_api_key="dop_v1_x")
+    hot_aisle = replace(
+        ours, cpu_backend="hotaisle,amddevcloud", hotaisle_api_key="id.secret", hotaisle_team="kernels"
+    )
+    assert _backend_types(ours) == ["amddevcloud"]
+    assert _backend_types(hot_aisle) == ["amddevcloud", "hotaisle"]
+    assert _backend_types(replace(hot_aisle, cpu_fleet_name=None)) == ["amddevcloud"]
+    own_machines = replace(hot_aisle, fleet_hosts=(SSHAddress(host="10.0.0.11"),))
+    assert _backend_types(own_machines) == ["hotaisle", "amddevcloud"]
+    with pytest.raises(BadSetting, match="no configuration for AMD_CPU_BACKEND='gcp'"):
+        backends.server_configuration(replace(ours, cpu_backend="gcp"))
+    with pytest.raises(BadSetting, match="DSTACK_HOTAISLE_API_KEY and DSTACK_HOTAISLE_TEAM are not set"):
+        backends.server_configuration(replace(ours, cpu_backend="hotaisle"))
+
+
+def _backend_types(ours: settings.Settings) -> list[str]:
+    [project] = backends.server_configuration(ours)["projects"]
+    return [backend["type"] for backend in project["backends"]]
+
+
+def test_cpu_nodes_cannot_run_on_kubernetes() -> None:
+    """The error names the variable of their cloud."""
+    ours = replace(OURS, provider="dstack", cpu_fleet_name="cpu-nodes", cpu_backend="kubernetes")
+    for checked in (ours, ours.of_cpu_fleet()):
+        with pytest.raises(BadSetting, match="AMD_CPU_BACKEND is 'kubernetes', but CPU nodes cannot run on"):
+            backends.check_backends(checked)
 
 
 def test_server_configuration_of_kubernetes(tmp_path: Path) -> None:
