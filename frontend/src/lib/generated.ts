@@ -457,6 +457,8 @@ export interface DebugInfo {
   max_difference: number | string;
   mean_difference: number | string;
   sample_differences: ElementDifference[];
+  /** The first values of every input; empty in older submissions. */
+  inputs?: InputBeginning[];
   grid: ErrorGrid | null;
 }
 
@@ -480,6 +482,8 @@ export interface ElementDifference {
   expected: number | string;
   actual: number | string;
   difference: number | string;
+  /** The same element of every input that has the shape of the output, by name. */
+  inputs?: Record<string, number | string>;
 }
 
 export type Endpoint = "xray" | "checker" | "benchmark" | "submit";
@@ -655,6 +659,13 @@ export interface InQueueEvent {
   submission_id: string;
   position: number;
   quote: QueueQuote;
+}
+
+/** The first values of an input. */
+export interface InputBeginning {
+  name: string;
+  shape: number[];
+  values: (number | string)[];
 }
 
 export type IntakeMode = "open" | "queue" | "refuse";

@@ -348,11 +348,14 @@ def difference_table(info: Mapping[str, Any]) -> Table:
 
     largest, mean = _number(info["max_difference"], 6), _number(info["mean_difference"], 6)
     table = Table(caption=f"largest difference {largest}, mean {mean}")
-    for name in ("index", "expected", "actual", "difference"):
+    samples = info["sample_differences"]
+    inputs = list(samples[0].get("inputs", {})) if samples else []
+    for name in ("index", *inputs, "expected", "actual", "difference"):
         table.add_column(name, justify="right")
-    for sample in info["sample_differences"]:
-        index = ", ".join(map(str, sample["index"]))
-        table.add_row(index, *(_number(sample[name]) for name in ("expected", "actual", "difference")))
+    for sample in samples:
+        values = [sample["inputs"][name] for name in inputs]
+        values += [sample[name] for name in ("expected", "actual", "difference")]
+        table.add_row(", ".join(map(str, sample["index"])), *map(_number, values))
     return table
 
 

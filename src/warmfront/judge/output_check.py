@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from warmfront.judge.box_messages import RunAnswer
     from warmfront.judge.buffer_layout import BufferLayout, BufferRegion
     from warmfront.judge.case_data import CaseData
-    from warmfront.problems.spec import Tolerance
+    from warmfront.problems.spec import Tensors, Tolerance
 
     Array = np.ndarray[Any, Any]
 
@@ -28,7 +28,7 @@ NEVER_CLEARED = (
     "The kernel adds to an output that was never initialized. Outputs are not zero: call hipMemset first."
 )
 
-#: How many differences are reported.
+#: How many differences are reported, and how many values of each input.
 SAMPLES = 8
 
 
@@ -152,7 +152,7 @@ def _check_output(
         f"{case_data.title}: {_describe(region, wrong, unwritten)}",
         hint=NEVER_CLEARED if accumulated else _hint(unwritten, got.size, run_answer, tolerance),
         case=case_data.case.name,
-        debug_info=debug_info(got, want, wrong),
+        debug_info=debug_info(got, want, wrong, case_data.inputs),
         output_name=region.name,
         wrong_elements=int(np.count_nonzero(wrong)),
         elements=int(got.size),
@@ -178,27 +178,37 @@ def _hint(unwritten: int, size: int, run_answer: RunAnswer | None, tolerance: To
     return f"The tolerance is |got - want| <= {tolerance.atol:g} + {tolerance.rtol:g} |want|: {tolerance.why}"
 
 
-def debug_info(got: Array, want: Array, wrong: Array) -> dict[str, Any]:
-    """Return the largest and mean difference, the first wrong elements, and a grid of where they are."""
+def debug_info(got: Array, want: Array, wrong: Array, inputs: Tensors) -> dict[str, Any]:
+    """Return the largest and mean difference, the first wrong elements, and a grid of where they are.
+
+    An input with the shape of the output is shown beside each wrong element, and the beginning of every input
+    in any case.
+    """
     with np.errstate(invalid="ignore", over="ignore"):  # the poison is a signaling NaN
         difference = np.abs(got.astype(np.float64) - want.astype(np.float64))
     finite = difference[np.isfinite(difference)]
     places = np.flatnonzero(wrong)[:SAMPLES]
+    aligned = {name: tensor for name, tensor in inputs.items() if tensor.shape == got.shape}
     return {
         "max_difference": float(finite.max()) if finite.size else float("nan"),
         "mean_difference": float(finite.mean()) if finite.size else float("nan"),
-        "sample_differences": [_sample(int(at), got, want, difference) for at in places],
+        "sample_differences": [_sample(int(at), got, want, difference, aligned) for at in places],
+        "inputs": [
+            {"name": name, "shape": list(tensor.shape), "values": tensor.reshape(-1)[:SAMPLES].tolist()}
+            for name, tensor in inputs.items()
+        ],
         "grid": error_grid(wrong, difference),
     }
 
 
-def _sample(at: int, got: Array, want: Array, difference: Array) -> dict[str, Any]:
+def _sample(at: int, got: Array, want: Array, difference: Array, aligned: Tensors) -> dict[str, Any]:
     index = [int(i) for i in np.unravel_index(at, got.shape)]
     return {
         "index": index,
         "expected": want.reshape(-1)[at].item(),
         "actual": got.reshape(-1)[at].item(),
         "difference": float(difference.reshape(-1)[at]),
+        "inputs": {name: tensor.reshape(-1)[at].item() for name, tensor in aligned.items()},
     }
 
 

@@ -40,14 +40,31 @@ class EventEnvelope(BaseModel):
 #: A number from the judge. JSON has no NaN or infinities, so these are the strings `nan`, `inf` and `-inf`.
 JudgeNumber = float | str
 
+#: For parts of events: those that an older release stored lack the fields that have a default.
+_STORED = ConfigDict(json_schema_serialization_defaults_required=False)
+
 
 class ElementDifference(ResponseModel):
     """One wrong element of an output."""
+
+    model_config = _STORED
 
     index: list[int]
     expected: JudgeNumber
     actual: JudgeNumber
     difference: JudgeNumber
+    inputs: dict[str, JudgeNumber] = Field(
+        default_factory=dict,
+        description="The same element of every input that has the shape of the output, by name.",
+    )
+
+
+class InputBeginning(ResponseModel):
+    """The first values of an input."""
+
+    name: str
+    shape: list[int]
+    values: list[JudgeNumber]
 
 
 class ErrorGrid(ResponseModel):
@@ -67,9 +84,14 @@ class ErrorGrid(ResponseModel):
 class DebugInfo(ResponseModel):
     """The differences of an output from the reference."""
 
+    model_config = _STORED
+
     max_difference: JudgeNumber
     mean_difference: JudgeNumber
     sample_differences: list[ElementDifference]
+    inputs: list[InputBeginning] = Field(
+        default_factory=list, description="The first values of every input; empty in older submissions."
+    )
     grid: ErrorGrid | None
 
 

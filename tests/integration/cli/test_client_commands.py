@@ -126,7 +126,7 @@ def test_the_exit_code_depends_on_the_verdict(stub: StubService, status: str, co
 
 def test_nan_and_infinity_are_shown(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:
     """NaN and infinity, which arrive as strings, are printed in the table."""
-    sample = {"index": [0, 3], "expected": 1.5, "actual": "nan", "difference": "nan"}
+    sample = {"index": [0, 3], "expected": 1.5, "actual": "nan", "difference": "nan", "inputs": {"x": "-inf"}}
     info = {"max_difference": "inf", "mean_difference": "nan", "sample_differences": [sample]}
     stub.events = events_of(
         "WRONG_ANSWER", code="WRONG_OUTPUT", message="off", hint="look", debug_info=info, details={}
@@ -135,6 +135,7 @@ def test_nan_and_infinity_are_shown(stub: StubService, capsys: pytest.CaptureFix
     shown = capsys.readouterr().out
     assert "largest difference inf, mean nan" in shown
     assert "0, 3" in shown
+    assert "-inf" in shown
 
 
 def test_json_events_carry_the_submission_id(stub: StubService, capsys: pytest.CaptureFixture[str]) -> None:

@@ -46,7 +46,20 @@ def test_debug_info_shows_the_first_differences_with_their_index() -> None:
     got = want.astype(np.float32)
     got[1, 2] = 5.0
     got[1, 0] = 7.0
-    info = debug_info(got, want, mismatches(got, want, CLOSE))
+    info = debug_info(got, want, mismatches(got, want, CLOSE), {})
     assert [sample["index"] for sample in info["sample_differences"]] == [[1, 0], [1, 2]]
     assert info["max_difference"] == 7.0
     assert info["mean_difference"] == 2.0
+
+
+def test_debug_info_shows_the_inputs() -> None:
+    """An input with the output's shape is beside each wrong element; the beginning of each is listed."""
+    want = np.zeros((2, 3))
+    got = np.ones((2, 3), np.float32)
+    inputs = {"x": np.arange(6, dtype=np.float32).reshape(2, 3), "weights": np.arange(20, dtype=np.int32)}
+    info = debug_info(got, want, mismatches(got, want, CLOSE), inputs)
+    assert [sample["inputs"] for sample in info["sample_differences"]] == [{"x": float(i)} for i in range(6)]
+    assert info["inputs"] == [
+        {"name": "x", "shape": [2, 3], "values": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]},
+        {"name": "weights", "shape": [20], "values": [0, 1, 2, 3, 4, 5, 6, 7]},
+    ]
