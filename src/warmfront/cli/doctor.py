@@ -33,6 +33,7 @@ class DoctorCheck:
     works: bool
     detail: str
     fix: str = ""  #: the command to run if the check failed
+    for_vms: bool = False  #: whether VMs need it, not the judge on this machine
 
 
 def run_checks() -> list[DoctorCheck]:
@@ -62,12 +63,22 @@ def report(*, as_json: bool) -> int:
         print(f"{'yes' if check.works else 'no ':3}  {check.name:22} {check.detail}")
         if check.fix and not check.works:
             print(f"{'':27} → {check.fix}")
+    for_vms = [check for check in checks if check.for_vms]
+    if for_vms:
+        print(_vm_summary(for_vms))
     print(
         "This machine can judge kernels."
         if able
         else "This machine cannot judge kernels yet; run the commands above."
     )
     return 0 if able else 3
+
+
+def _vm_summary(checks: list[DoctorCheck]) -> str:
+    failed = [check.name for check in checks if not check.works]
+    if not failed:
+        return "VMs can be provisioned, as far as this can be known without one."
+    return f"VMs cannot be provisioned yet: see {', '.join(failed)}. Submissions to the service wait or fail."
 
 
 def can_judge(checks: list[DoctorCheck]) -> bool:
@@ -149,7 +160,7 @@ def _cloud(configured: settings.Settings) -> list[DoctorCheck]:
     from warmfront.providers.dstack.preflight import run_preflight
 
     return [
-        DoctorCheck(name=check.name, works=check.works, detail=check.detail, fix=check.hint)
+        DoctorCheck(name=check.name, works=check.works, detail=check.detail, fix=check.hint, for_vms=True)
         for check in asyncio.run(run_preflight(configured))
     ]
 

@@ -18,6 +18,7 @@ from warmfront.orchestrator.control_plane_verdicts import no_vm, none_available
 from warmfront.orchestrator.cpu_nodes import CpuNodeFallback
 from warmfront.orchestrator.provisioning_state import ProvisioningState
 from warmfront.providers.base import max_cpu_nodes
+from warmfront.provisioning import FailureKind
 from warmfront.verdicts import Verdict
 from warmfront.vm import VMInstance
 
@@ -169,6 +170,12 @@ class Autoscaler:
         return self._pool.count(cpu_nodes=False) >= (own if limit is None else min(own, limit))
 
     def _record_failure(self, failure: BootFailure, now: float) -> None:
+        if (
+            failure.spot
+            and failure.kind is FailureKind.OTHER
+            and self._pool.spot.is_avoided(failure.gpu, now)
+        ):
+            return  # it was probably preempted, and the next VM is requested on demand
         state = self._state(failure.gpu)
         was_open = state.is_open(now)
         state.record_failure(failure, now)

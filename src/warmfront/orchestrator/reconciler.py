@@ -70,7 +70,8 @@ class Reconciler:
         try:
             leases = {lease.vm_id: lease for lease in await self._provider.leases()}
         except WarmfrontError as error:
-            log.warning("the provider cannot list its VMs: %s; retrying in %.0f s", error.message, _RETRY_S)
+            reason = error.message.rstrip(".")
+            log.warning("the provider cannot list its VMs: %s; retrying in %.0f s", reason, _RETRY_S)
             return False
         for lease in leases.values():
             if self._pool.get(lease.vm_id) is None:

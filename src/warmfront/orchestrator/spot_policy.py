@@ -110,7 +110,7 @@ class SpotPolicy:
         """Return whether a new VM that boots and works for `busy_s` should be a spot VM."""
         if self.policy != "auto":
             return self.policy == "spot"
-        if spot_rate_usd_per_h >= rate_usd_per_h or now < self._avoid_until.get(gpu, 0.0):
+        if spot_rate_usd_per_h >= rate_usd_per_h or self.is_avoided(gpu, now):
             return False
         terms = SpotTerms(
             rate_usd_per_h=rate_usd_per_h,
@@ -119,6 +119,10 @@ class SpotPolicy:
             wait_usd_per_h=self.wait_usd_per_h,
         )
         return terms.favor_spot(busy_s)
+
+    def is_avoided(self, gpu: str, now: float) -> bool:
+        """Return whether VMs with this GPU type are requested on demand after a spot VM failed to boot."""
+        return self.policy == "auto" and now < self._avoid_until.get(gpu, 0.0)
 
     def record_boot_failure(self, gpu: str, now: float) -> None:
         """Request on-demand VMs for a while, because the cloud has no spot VM."""

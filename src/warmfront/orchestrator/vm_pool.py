@@ -127,6 +127,7 @@ class BootFailure:
     hint: str  #: what the operator can do
     requested_at: float
     gpu_count: int = 1  #: how many GPUs were requested
+    spot: bool = False  #: whether a spot VM was requested
 
 
 class VMPool:
@@ -437,6 +438,7 @@ class VMPool:
                 hint=hint or "",
                 requested_at=pooled.vm.created_at,
                 gpu_count=pooled.vm.gpu_count,
+                spot=pooled.vm.spot,
             )
         )
         self.release(pooled, reason, failed=not kind.is_shortage)

@@ -239,6 +239,21 @@ async def test_no_spot_vm_available(harness: OrchestratorHarness) -> None:
     assert [vm.spot for vm in await harness.vms()] == [True, False]
 
 
+@orchestrated(max_vms=3, wait_value_usd_per_h=0.0)
+async def test_several_spot_vms_taken_back_while_they_boot(harness: OrchestratorHarness) -> None:
+    """They do not open the circuit breaker: on-demand VMs judge all submissions."""
+    harness.provider.spot_price_ratio = _RATIO
+    submissions = await asyncio.gather(*(harness.submit(work_s=5) for _ in range(40)))
+    await _until(lambda: len(harness.provider.alive()) == 3)
+    assert not any(vm.phase is Phase.READY for vm in harness.provider.alive())
+    for vm in harness.provider.alive():
+        harness.provider.end(vm, "the spot VM was taken back")
+    for submission in submissions:
+        assert (await harness.follow(submission))[-1].status == "CHECKED"
+    assert [vm.spot for vm in await harness.vms()][:3] == [True] * 3
+    assert not harness.orchestrator.provisioning_problems()
+
+
 @orchestrated(max_vms=1)
 async def test_without_spot_vms_nothing_changes(harness: OrchestratorHarness) -> None:
     """A provider without spot VMs never gets a request for one."""

@@ -33,7 +33,7 @@ from warmfront.provisioning import FailureKind
 
 if TYPE_CHECKING:
     from warmfront.providers.dstack.client import DstackClient
-    from warmfront.providers.dstack.resources import DstackRun
+    from warmfront.providers.dstack.resources import DstackFleet, DstackRun
     from warmfront.settings import Settings
 
 #: The most characters of the worker's last line, or of the cloud's response, that an error quotes.
@@ -48,7 +48,6 @@ _FAILURES: dict[RunOutcome, tuple[FailureKind, str]] = {
     RunOutcome.STOPPING: (FailureKind.OTHER, "The run is being stopped"),
     RunOutcome.LOST: (FailureKind.OTHER, "The VM was interrupted or became unreachable"),
     RunOutcome.NO_FLEET: (FailureKind.NO_FLEET, "The fleet {fleet} does not exist"),
-    RunOutcome.FLEET_FULL: (FailureKind.FLEET_FULL, "The fleet {fleet} has reached AMD_FLEET_MAX_NODES"),
     RunOutcome.BAD_IMAGE: (
         FailureKind.BAD_IMAGE,
         "The container of WARMFRONT_WORKER_IMAGE could not be created",
@@ -92,6 +91,16 @@ _ANSWERS: tuple[tuple[re.Pattern[str], FailureKind, str], ...] = tuple(
             r"\b403\b|forbidden|not authori[sz]ed|permission denied",
             FailureKind.DENIED,
             "{backend} does not allow the account to create such a VM",
+        ),
+        (
+            r"\b429\b|too many requests|rate limit",
+            FailureKind.UNREACHABLE,
+            "{backend} accepts no more requests for a while",
+        ),
+        (
+            r"\b5\d\d (server )?error|internal server error|bad gateway|service unavailable|timed out",
+            FailureKind.UNREACHABLE,
+            "The API of {backend} fails",
         ),
     )
 )
@@ -137,15 +146,16 @@ async def _boot_error(
 ) -> ProviderError:
     detail = _detail(run)
     if outcome is RunOutcome.NO_CAPACITY:
-        outcome = why_no_capacity(await client.fleet(settings.fleet_name))
+        fleet = await client.fleet(settings.fleet_name)
+        outcome = why_no_capacity(fleet)
         if outcome is RunOutcome.NO_CAPACITY:
             return await _no_capacity_error(client, settings, run, detail)
+        if outcome is RunOutcome.FLEET_FULL and fleet is not None:
+            return _full_fleet(settings, fleet)
     if outcome in {RunOutcome.EXITED, RunOutcome.DONE}:
         detail = await _last_line(client, run.name) or detail
     kind, failure = _FAILURES.get(outcome, (FailureKind.OTHER, "dstack ended the run"))
     failure = failure.format(fleet=settings.fleet_name)
-    if settings.fleet_hosts and outcome is RunOutcome.FLEET_FULL:
-        return await _no_free_host(client, settings, kind)
     hint = "Check the dstack server's log." if outcome is RunOutcome.BROKEN else _HINTS.get(kind)
     return ProviderError(_with_detail(failure, detail), hint=hint, kind=kind)
 
@@ -158,17 +168,18 @@ async def check_ready(client: DstackClient, settings: Settings) -> None:
     """
     require_ssh()
     try:
-        outcome = why_no_capacity(await client.fleet(settings.fleet_name))
+        fleet = await client.fleet(settings.fleet_name)
     except (DstackUnreachable, DstackFailed) as error:
         raise ProviderError(error.message, hint=error.hint, kind=FailureKind.UNREACHABLE) from None
     except DstackDenied as error:
         raise ProviderError(error.message, hint=error.hint, kind=FailureKind.DENIED) from None
+    outcome = why_no_capacity(fleet)
+    if outcome is RunOutcome.FLEET_FULL and fleet is not None:
+        raise in_terms_of(settings, _full_fleet(settings, fleet))
     if outcome is not RunOutcome.NO_CAPACITY:
         kind, failure = _FAILURES[outcome]
-        failure = failure.format(fleet=settings.fleet_name)
-        if settings.fleet_hosts and outcome is RunOutcome.FLEET_FULL:
-            raise await _no_free_host(client, settings, kind)
-        raise in_terms_of(settings, ProviderError(f"{failure}.", hint=_HINTS.get(kind), kind=kind))
+        message = f"{failure.format(fleet=settings.fleet_name)}."
+        raise in_terms_of(settings, ProviderError(message, hint=_HINTS.get(kind), kind=kind))
 
 
 def require_ssh() -> None:
@@ -211,13 +222,16 @@ def kind_of_answer(detail: str) -> tuple[FailureKind, str] | None:
     """Return the kind of failure in the cloud's responses, and its message; None if they do not show it.
 
     dstack joins the responses for several offers. A response that is not a refusal is a shortage, which is
-    temporary.
+    temporary. If one of several is temporary, the failure is.
     """
     found = [
         next(((kind, message) for words, kind, message in _ANSWERS if words.search(answer)), None)
         for answer in detail.split("; ")
     ]
-    return found[0] if all(found) else None
+    known = [answer for answer in found if answer is not None]
+    if len(known) < len(found):
+        return None
+    return next((answer for answer in known if answer[0].is_shortage), known[0])
 
 
 def _detail(run: DstackRun) -> str:
@@ -232,12 +246,14 @@ async def _no_capacity_error(
 ) -> ProviderError:
     """Return why no VM could be created on a fleet that exists and is not full."""
     if settings.fleet_hosts:
-        return await _no_free_host(client, settings, FailureKind.NO_CAPACITY)
-    backend = settings.backend
+        return _no_free_host(settings, await client.fleet(settings.fleet_name), FailureKind.NO_CAPACITY)
+    backend = " and ".join(settings.backends)
     gpu = settings.gpu_type if settings.is_of_cpu_fleet else run.gpu or settings.default_gpu
     answer = kind_of_answer(detail)
     if answer is not None:
         kind, message = answer
+        named = [name for name in settings.backends if f" in {name}/" in detail]
+        backend = " and ".join(named) or backend
         return ProviderError(
             _with_detail(message.format(backend=backend), detail), hint=_HINTS.get(kind), kind=kind
         )
@@ -246,6 +262,7 @@ async def _no_capacity_error(
         kind = next(kind for error, kind in _PLAN_ERRORS if isinstance(planned, error))
         if kind is not FailureKind.NO_CAPACITY:
             return ProviderError(planned.message, hint=planned.hint or _HINTS.get(kind), kind=kind)
+    backend = backend.replace(" and ", " or ")
     return ProviderError(
         _with_detail(
             f"No {'CPU node' if settings.is_of_cpu_fleet else gpu} is available on {backend}", detail
@@ -255,9 +272,24 @@ async def _no_capacity_error(
     )
 
 
-async def _no_free_host(client: DstackClient, settings: Settings, kind: FailureKind) -> ProviderError:
+def _full_fleet(settings: Settings, fleet: DstackFleet) -> ProviderError:
+    """Return the error for a fleet that has its maximum number of VMs, or whose hosts are all in use."""
+    kind = FailureKind.FLEET_FULL
+    if fleet.is_ssh:
+        return _no_free_host(settings, fleet, kind)
+    hint = _HINTS[kind]
+    if fleet.max_nodes is not None and fleet.max_nodes < settings.fleet_max_nodes:
+        hint = (
+            f"`warmfront fleet create` applies AMD_FLEET_MAX_NODES={settings.fleet_max_nodes} to it; "
+            "`warmfront fleet show` lists the VMs that count, and those of other services."
+        )
+    vms = "1 VM" if fleet.max_nodes == 1 else f"{fleet.max_nodes} VMs"
+    message = f"The fleet {fleet.name} has reached its limit of {vms} (AMD_FLEET_MAX_NODES)."
+    return ProviderError(message, hint=hint, kind=kind)
+
+
+def _no_free_host(settings: Settings, fleet: DstackFleet | None, kind: FailureKind) -> ProviderError:
     """Return the error for an SSH fleet without a free host, with the state of each host."""
-    fleet = await client.fleet(settings.fleet_name)
     states = ssh_fleet.summarize(ssh_fleet.host_states(fleet, settings)) if fleet else ""
     return ProviderError(
         _with_detail("No host of the fleet is free", states),

@@ -11,6 +11,7 @@ import pytest
 from tests.support.dstack_fleets import FLEET
 from warmfront import settings
 from warmfront.errors import DstackFailed
+from warmfront.providers.dstack import boot_errors
 from warmfront.providers.dstack.boot_errors import boot_error, kind_of_answer, lost_race_for_fleet
 from warmfront.providers.dstack.resources import DstackFleet, DstackRun
 from warmfront.providers.dstack.run_outcome import RunOutcome
@@ -87,13 +88,73 @@ def test_the_last_line_of_the_worker_is_the_reason(output: bytes | None, message
         ("Your account has insufficient balance", FailureKind.NO_CREDITS),
         ("a in x/atl1: 403 Client Error: Forbidden; a in x/nyc2: 403 Client Error", FailureKind.DENIED),
         ("a in x/atl1: 403 Client Error: Forbidden; b in y/us: Size is not available", None),
-        ("500 Server Error: Internal Server Error for url: https://api.devcloud.amd.com/v2/droplets", None),
+        (
+            "500 Server Error: Internal Server Error for url: https://api.devcloud.amd.com/v2/droplets",
+            FailureKind.UNREACHABLE,
+        ),
+        ("429 Client Error: Too Many Requests for url: https://x/v2/droplets", FailureKind.UNREACHABLE),
+        ("a in x/atl1: 403 Client Error: Forbidden; b in y/us: 503 Server Error", FailureKind.UNREACHABLE),
     ],
 )
 def test_the_answer_of_the_cloud_is_understood(answer: str, kind: FailureKind | None) -> None:
     """A quota, a refused key, a forbidden action and missing credits are distinguished from a shortage."""
     found = kind_of_answer(answer)
     assert (found[0] if found else None) is kind
+
+
+@pytest.mark.parametrize(
+    ("answers", "message"),
+    [
+        ("a in hotaisle/us: 401 Client Error: Unauthorized", "hotaisle rejects the API key"),
+        (
+            "a in hotaisle/us: droplet limit; b in amddevcloud/atl1: droplet limit",
+            "The account of amddevcloud and hotaisle has reached its quota",
+        ),
+        ("a in hotaisle/us: Not available", "No MI300X is available on amddevcloud or hotaisle (a in"),
+    ],
+)
+def test_only_the_backends_that_answered_are_named(
+    answers: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With two backends, the message says which of them refused."""
+
+    async def no_plan(*_: object) -> None:
+        """Return no error of the plan."""
+
+    monkeypatch.setattr(boot_errors, "_plan_error", no_plan)
+    run = replace(RUN, job_termination_message=f"All failed.\nErrors: {answers}.", gpu="MI300X")
+    both = replace(OURS, backend="amddevcloud,hotaisle")
+    assert message in _no_capacity(run, FLEET, both).message
+
+
+@pytest.mark.parametrize(
+    ("wanted", "hint"),
+    [
+        (0, "Raise AMD_FLEET_MAX_NODES and run `warmfront fleet create`"),
+        (3, "`warmfront fleet create` applies AMD_FLEET_MAX_NODES=3 to it"),
+    ],
+)
+def test_a_full_fleet_has_its_own_limit(wanted: int, hint: str) -> None:
+    """The limit of the fleet counts, which may be lower than the setting."""
+    fleet = replace(FLEET, max_nodes=0)
+    error = _no_capacity(RUN, fleet, replace(OURS, fleet_max_nodes=wanted))
+    assert error.kind is FailureKind.FLEET_FULL
+    assert error.message == f"The fleet {FLEET.name} has reached its limit of 0 VMs (AMD_FLEET_MAX_NODES)."
+    assert hint in (error.hint or "")
+
+
+def _no_capacity(run: DstackRun, fleet: DstackFleet, ours: settings.Settings) -> ProviderError:
+    """Return the error of a run that got no VM on this fleet."""
+
+    class Client:
+        """A client of a server with this fleet."""
+
+        async def fleet(self, _: str) -> DstackFleet:
+            """Return the fleet."""
+            return fleet
+
+    client: Any = Client()
+    return asyncio.run(boot_error(client, ours, run, RunOutcome.NO_CAPACITY))
 
 
 def test_the_answers_are_found_in_what_dstack_reports() -> None:
