@@ -88,7 +88,6 @@ def test_fault_after_a_barrier(programs: Programs) -> None:
 
 
 OTHER_FAULTS = {
-    "misaligned": ("misaligned-access", [0, 0, 0], "misaligned pointer"),
     "large_private_array": ("stack-overflow", [0, 0, 0], "more than 256 KiB"),
     "kernel_recursion": ("stack-overflow", [5, 0, 0], "more than 256 KiB"),
     "division_by_zero": ("division-by-zero", [3, 0, 0], "division by zero"),
