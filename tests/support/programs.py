@@ -12,6 +12,8 @@ import pytest
 
 from warmfront.hip import cpu
 from warmfront.hip.builtins import GFX942
+from warmfront.hip.cpu.host_compiler import HostCompiler
+from warmfront.hip.cpu.unaligned import unaligned_access_flags
 from warmfront.hip.headers import copy_headers
 from warmfront.hip.source.rewrite import rewrite
 
@@ -26,6 +28,7 @@ class Programs:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._host_compiler = HostCompiler(name="g++", command="g++", identity="")
         self._objects = self._build_runtime()
         self._built: dict[str, Path] = {}
 
@@ -84,6 +87,7 @@ class Programs:
             "g++",
             *cpu.SUBMISSION_FLAGS,
             *cpu.GCC_FLAGS,
+            *unaligned_access_flags(self._host_compiler, self._folder),
             "-I",
             str(self._folder / "include"),
             "-I",

@@ -38,7 +38,7 @@ HEADER_BYTES = _HEADER.size
 #: The kinds of fault that the CPU runtime reports, with a hint for the author.
 FAULT_HINTS = {
     "memory-fault": "Compare the index with the size before the access. The last block is the usual suspect.",
-    "misaligned-access": "A float4 needs an address that is a multiple of 16.",
+    "misaligned-access": "Align the pointer, or copy with memcpy or a type with a smaller alignment.",
     "stack-overflow": "Make private arrays smaller, or end the recursion.",
     "division-by-zero": "Check the divisor before the division.",
     "matrix-instruction": "All 64 lanes of a wave must execute a matrix instruction together.",

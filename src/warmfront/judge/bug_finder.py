@@ -53,6 +53,8 @@ class BugFinderLimits:
 
 #: For every check; this takes a few hundredths of a second.
 QUICK = BugFinderLimits(max_cases=4, max_work=100_000, max_steps=1_200_000, cpu_s=1.0)
+#: For the case with which a quick check failed: its author waits for the cause, and nothing else is left.
+FAILED_CASE = BugFinderLimits(max_cases=1, max_work=100_000_000, max_steps=40_000_000, cpu_s=4.0)
 #: For a thorough check, on request.
 THOROUGH = BugFinderLimits(max_cases=1000, max_work=100_000_000, max_steps=10**12, cpu_s=60.0)
 
@@ -161,6 +163,7 @@ class BugFinderRun:
     limits: BugFinderLimits
     chosen: frozenset[int]
     _queue: queue.SimpleQueue[CaseData | None] = field(default_factory=queue.SimpleQueue)
+    _failed_case: CaseData | None = None
     _records: list[bug_findings.BugRecord] = field(default_factory=list)
     _wrong_cases: set[str] = field(default_factory=set)
     _boxes: list[Box] = field(default_factory=list)
@@ -174,14 +177,19 @@ class BugFinderRun:
         self._thread.start()
 
     def offer(self, case_data: CaseData, *, failed: bool = False) -> None:
-        """Queue a case that the judge has run. The bug finder runs it if it was chosen or failed."""
-        if failed or case_data.number in self.chosen:
+        """Queue a case that the judge has run. The bug finder runs it if it was chosen or failed.
+
+        A case that failed must be the last one.
+        """
+        if failed:
+            self._failed_case = case_data
+        elif case_data.number in self.chosen:
             self._queue.put(case_data)
 
     def finish(self) -> BugReport:
         """Wait for the queued cases, for a limited time, and return the report."""
         self._queue.put(None)
-        self._thread.join(WALL_S_PER_CPU_S * (BUILD_CPU_S + self.limits.cpu_s))
+        self._thread.join(WALL_S_PER_CPU_S * (BUILD_CPU_S + self.limits.cpu_s + FAILED_CASE.cpu_s))
         self.stop()
         return self._report or BugReport(
             note="The bug finder did not finish in time; the verdict does not depend on it."
@@ -219,6 +227,8 @@ class BugFinderRun:
             return BugReport(note="The bug finder's build of this source did not compile.")
         library, output = compiled
         finished = self._run_cases(library)
+        if self._failed_case:
+            finished = self._run_failed_case(library, self._failed_case)
         evidence = bug_findings.BugEvidence(
             records=self._records,
             lines=self._find_lines(library),
@@ -231,9 +241,8 @@ class BugFinderRun:
             findings=tuple(bug_findings.derive_findings(evidence)), cases=self._finished_cases, note=note
         )
 
-    @property
-    def _run_template(self) -> Template:
-        return self.build.run_template(self.settings, max_steps=self.limits.max_steps)
+    def _run_template(self, limits: BugFinderLimits) -> Template:
+        return self.build.run_template(self.settings, max_steps=limits.max_steps)
 
     def _take(self, template: Template) -> Box:
         return self._keep(self.sandbox.take(template))
@@ -245,7 +254,7 @@ class BugFinderRun:
         return box
 
     def _await_build(self, job: Future[CompileJob]) -> tuple[bytes, str] | None:
-        self.sandbox.prepare(self._run_template)
+        self.sandbox.prepare(self._run_template(self.limits))
         box = self._keep(job.result().box)
         end = box.wait(cpu_timeout_s=BUILD_CPU_S)
         try:
@@ -257,31 +266,47 @@ class BugFinderRun:
         return (library, end.output.decode(errors="replace")) if is_built else None
 
     def _run_cases(self, library: bytes) -> bool:
-        """Run every queued case. Return False if a limit ended the run early."""
+        """Run every queued case. Return False if a limit ended the run early.
+
+        If it did, the rest of the queue is read and ignored, because a case that failed may still follow.
+        """
+        is_finished = True
         guest_and_box: tuple[GuestProcess, Box] | None = None
         left_s = self.limits.cpu_s  # waiting for the judge or for a CPU does not count
         while (case_data := self._queue.get()) is not None:
-            if self._is_stopped or left_s <= 0:
-                return False
-            guest_and_box = guest_and_box or self._open_guest(library)
+            is_finished = is_finished and not self._is_stopped and left_s > 0
+            if not is_finished:
+                continue
+            guest_and_box = guest_and_box or self._open_guest(library, self.limits)
             guest, box = guest_and_box
             guest.case_timeout_s = left_s
             used_s = box.usage().cpu_s
             outcome = self._run_case(case_data, guest, box)
             left_s -= box.usage().cpu_s - used_s
             if outcome is _CaseOutcome.LIMIT:
-                return False
+                is_finished = False
+                continue
             self._finished_cases += 1
             if outcome is _CaseOutcome.FAULT:  # the process has ended, so the next case needs a new box
                 guest_and_box[1].destroy()
                 guest_and_box = None
-        return True
+        return is_finished
 
-    def _open_guest(self, library: bytes) -> tuple[GuestProcess, Box]:
-        box = self._take(self._run_template)
+    def _run_failed_case(self, library: bytes, case_data: CaseData) -> bool:
+        """Run the case with which the check failed. Return False if a limit ended it early."""
+        if self._is_stopped:
+            return False
+        limits = FAILED_CASE if self.limits is QUICK else self.limits
+        outcome = self._run_case(case_data, *self._open_guest(library, limits))
+        # The judge's own run of it failed, even if a limit ended this one.
+        self._wrong_cases.add(case_data.case.name)
+        return outcome is not _CaseOutcome.LIMIT
+
+    def _open_guest(self, library: bytes, limits: BugFinderLimits) -> tuple[GuestProcess, Box]:
+        box = self._take(self._run_template(limits))
         (box.folder / LIBRARY_FILE).write_bytes(library)
         box.go()
-        guest = GuestProcess(box, case_timeout_s=self.limits.cpu_s)
+        guest = GuestProcess(box, case_timeout_s=limits.cpu_s)
         guest.load()
         return guest, box
 

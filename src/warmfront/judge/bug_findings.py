@@ -39,7 +39,10 @@ KINDS = {
         "Make the array larger, or keep the index in range.",
     ),
     "array-bounds": ("array index out of range", "Keep the index in range in each dimension."),
-    "misaligned-access": ("misaligned access", "A float4 needs an address that is a multiple of 16."),
+    "misaligned-access": (
+        "misaligned access",
+        "Align the rows or the pointer, or copy with memcpy or a type with a smaller alignment.",
+    ),
     "data-race": ("data race", "Put a barrier between the two accesses, or make both atomic."),
     "same-value-race": ("data race with equal values", "Let one thread write it, or make the store atomic."),
     "wave-synchronous": ("race within a wave", "Put __syncthreads() between the two accesses."),

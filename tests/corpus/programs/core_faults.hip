@@ -45,10 +45,6 @@ __global__ void beyond_dynamic_shared(float* x) {
 
 CASE(beyond_dynamic_shared) { beyond_dynamic_shared<<<1, 128, 256>>>(zeros<float>(128)); }
 
-__global__ void misaligned(float* x) { *reinterpret_cast<float4*>(x + 1 + threadIdx.x) = make_float4(1, 2, 3, 4); }
-
-CASE(misaligned) { misaligned<<<1, 1>>>(zeros<float>(64)); }
-
 __global__ void large_array(float* x, int step) {
   float array[120000];
   for (int i = 0; i < 120000; i += step) array[i] = i;

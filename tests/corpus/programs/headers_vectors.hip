@@ -81,3 +81,30 @@ CASE(shared_memory_holds_vectors) {
   const std::vector<float4> got = download(out, 64);
   CHECK(got[0].x == 1 && got[63].x == 0 && got[5].w == 1);
 }
+
+using Words = int __attribute__((ext_vector_type(4)));
+
+// An MI300X loads and stores vectors at any address.
+__global__ void shift(const char* from, char* to, size_t offset) {
+  __shared__ alignas(16) char rows[4][72];
+  for (int part = threadIdx.x; part < 4; part += blockDim.x) {
+    char* row = &rows[part][offset];
+    *reinterpret_cast<float4*>(row) = *reinterpret_cast<const float4*>(from + offset + 64 * part);
+    *reinterpret_cast<Words*>(row + 16) = *reinterpret_cast<const Words*>(from + offset + 64 * part + 16);
+    *reinterpret_cast<__uint128_t*>(row + 32) = *reinterpret_cast<const __uint128_t*>(from + offset + 64 * part + 32);
+    *reinterpret_cast<double2*>(to + 48 * part) = *reinterpret_cast<const double2*>(row);
+    *reinterpret_cast<Words*>(to + 48 * part + 16) = *reinterpret_cast<const Words*>(row + 16) + 0;
+    *reinterpret_cast<int4*>(to + 48 * part + 32) = *reinterpret_cast<const int4*>(row + 32);
+  }
+}
+
+CASE(vectors_can_be_at_any_address) {
+  std::vector<char> bytes(320);
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7);
+  for (size_t offset = 0; offset < 16; ++offset) {
+    const auto [from, to] = std::pair(upload(bytes), zeros<char>(192));
+    shift<<<1, 2>>>(from, to, offset);
+    const std::vector<char> got = download(to, 192);
+    for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == bytes[offset + i / 48 * 64 + i % 48]);
+  }
+}

@@ -111,7 +111,7 @@ def test_a_faulty_kernel_marks_its_bug(specimen: Specimen) -> None:
     ("name", "code", "words"),
     [
         ("host_pointer_malloc", "HOST_POINTER", "line 10, kernel `run`, block (0, 0, 0), thread (0, 0, 0)"),
-        ("misaligned_float4", "MISALIGNED_ACCESS", "a multiple of 16"),
+        ("misaligned_atomic", "MISALIGNED_ACCESS", "needs an address that is a multiple of 8"),
         ("out_of_bounds_last_block", "OUT_OF_BOUNDS", "`input[37]`, where `input` has 37 elements"),
         ("lds_static_helper", "LDS_OUT_OF_BOUNDS", "past the end of the shared array `tile` of 1024 bytes"),
         ("divergence_two_sides", "BARRIER_DIVERGENCE", "and thread (1, 0, 0) at line 13"),
@@ -134,8 +134,40 @@ def test_a_wrong_answer_names_the_bug_that_may_cause_it(judge: Judge) -> None:
     assert event["hint"].startswith("Line 9, kernel `run`")
 
 
-def test_a_harmless_bug_is_a_warning(judge: Judge) -> None:
-    """A race that does not change the outputs does not change the verdict."""
-    event = last_event(judge, bug_corpus.read(bug_corpus.HERE / "faulty/same_value_flag.hip"))
+HARMLESS = ("same_value_flag", "misaligned_float4", "misaligned_rows")
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_a_harmless_bug_is_a_warning(judge: Judge, name: str) -> None:
+    """A race without consequences, or an address that a GPU accepts, does not change the verdict."""
+    event = last_event(judge, bug_corpus.read(bug_corpus.HERE / f"faulty/{name}.hip"))
     assert event["status"] == "CHECKED"
     assert [warning["severity"] for warning in event["warnings"]] == ["warning"]
+
+
+#: Its second iteration writes to LDS while other waves still read it. A quick check ends in the first one.
+RACE_BEYOND_THE_LIMITS = """#include <hip/hip_runtime.h>
+__global__ void run(const float* input, float* output, size_t n) {
+    __shared__ float tile[1024];
+    for (size_t i = threadIdx.x; i < 2048; i += 1024) {
+        float unused = 0;
+        for (int step = 0; step < 200; ++step) unused += input[threadIdx.x % 37];
+        tile[threadIdx.x] = i < n ? input[i] : unused;
+        __syncthreads();
+        const size_t mirrored = i - threadIdx.x + 1023 - threadIdx.x;
+        if (mirrored < n) output[mirrored] = tile[1023 - threadIdx.x] + (n > 37 ? 1 : 0);
+    }
+}
+extern "C" void solution(const float* input, float* output, size_t n) { run<<<1, 1024>>>(input, output, n); }
+"""
+
+
+def test_the_case_that_failed_is_examined_beyond_the_limits_of_a_quick_check(judge: Judge) -> None:
+    """A race that only the failing case reaches, after millions of accesses, is named as the cause."""
+    copy = bug_corpus.read(bug_corpus.HERE / "faulty/misaligned_rows.hip").problem
+    submission = JudgeRequest(
+        source=RACE_BEYOND_THE_LIMITS, problem=copy, dtype=copy.dtypes[0], endpoint=Endpoint.CHECKER
+    )
+    event = list(judge.judge(submission))[-1].fields()
+    assert event["status"] == "WRONG_ANSWER", event
+    assert "data race" in event["hint"], event

@@ -14,6 +14,7 @@ from warmfront import gpus
 from warmfront.errors import ToolchainFailed
 from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.runtime_build import MAIN_HEADER, build_runtime, runtime_key
+from warmfront.hip.cpu.unaligned import unaligned_access_flags
 from warmfront.hip.toolchain import (
     DATA_FILE,
     GUEST_SOURCE,
@@ -70,7 +71,11 @@ class CheckedBuild:
         self._cache_dir = cache_dir
         self._gpu = gpu
         self._compiler = compiler
-        self._flags = (*cpu.CHECKED_FLAGS, *_TSAN.get(compiler.name, ()))
+
+    @functools.cached_property
+    def _flags(self) -> tuple[str, ...]:
+        own = _TSAN.get(self._compiler.name, ())
+        return (*cpu.CHECKED_FLAGS, *own, *unaligned_access_flags(self._compiler, self._cache_dir))
 
     @property
     def is_built(self) -> bool:

@@ -16,6 +16,7 @@ from warmfront.hip import cache, cpu
 from warmfront.hip.cpu.checked_build import CheckedBuild
 from warmfront.hip.cpu.host_compiler import NAMES, HostCompiler, find_compiler
 from warmfront.hip.cpu.runtime_build import MAIN_HEADER, build_runtime, runtime_key
+from warmfront.hip.cpu.unaligned import unaligned_access_flags
 from warmfront.hip.source import SECOND_FORM
 from warmfront.hip.toolchain import (
     DATA_FILE,
@@ -73,11 +74,11 @@ class CpuToolchain:
         """The compiler and its version."""
         return (self.built / "compiler.txt").read_text().strip()
 
-    @property
+    @functools.cached_property
     def submission_flags(self) -> tuple[str, ...]:
         """The flags for submissions and for the precompiled header with this compiler."""
-        is_gcc = self._compiler.name == "g++"
-        return (*cpu.SUBMISSION_FLAGS, *(cpu.GCC_FLAGS if is_gcc else ()))
+        own = cpu.GCC_FLAGS if self._compiler.name == "g++" else ()
+        return (*cpu.SUBMISSION_FLAGS, *own, *unaligned_access_flags(self._compiler, self._cache_dir))
 
     @property
     def _link_flags(self) -> tuple[str, ...]:

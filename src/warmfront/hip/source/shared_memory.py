@@ -27,7 +27,13 @@ def translate_shared(editor: TokenEditor, start: int) -> int:
 
 
 def _static_shared(editor: TokenEditor, index: int) -> None:
-    """Remove the redundant `static`, and move `alignas` first, because `__shared__` is a storage class."""
+    """Remove the redundant `static`, and move `alignas` first, because `__shared__` is a storage class.
+
+    For a parameter, clang ignores `__shared__`.
+    """
+    if editor.text(index - 1) in {"(", ","}:
+        editor.replace(index, "")
+        return
     for neighbor in (index - 1, index + 1):
         if editor.text(neighbor) == "static":
             editor.replace(neighbor, "")

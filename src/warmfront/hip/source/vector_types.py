@@ -67,6 +67,8 @@ class _Attribute(NamedTuple):
 def translate_vector(editor: TokenEditor, index: int) -> int:
     """Rewrite the vector type whose attribute is named by the token `index`; return its last token."""
     attribute = _find_attribute(editor, index)
+    if attribute is None:
+        return index
     first = _statement_start(editor, attribute.start)
     if editor.text(first) == "typedef":
         return _translate_typedef(editor, first, attribute)
@@ -75,12 +77,16 @@ def translate_vector(editor: TokenEditor, index: int) -> int:
     return _translate_use(editor, attribute)
 
 
-def _find_attribute(editor: TokenEditor, index: int) -> _Attribute:
+def _find_attribute(editor: TokenEditor, index: int) -> _Attribute | None:
+    """Return the attribute that the token is in; None if `vector_size` is a name of the author's."""
     start = index - 1
     while start >= 0 and editor.text(start) not in {*_ATTRIBUTE, ";", "{", "}"}:
         start -= 1
     end = editor.partner(start + 1)
-    if editor.text(start) not in _ATTRIBUTE or end is None or end < index or editor.text(index + 1) != "(":
+    is_inside = editor.text(start) in _ATTRIBUTE and end is not None and end >= index
+    if not is_inside and editor.text(index) == "vector_size":
+        return None
+    if not is_inside or end is None or editor.text(index + 1) != "(":
         raise _error(editor, index, "has an effect only in __attribute__((...))")
     return _Attribute(start, end, index)
 

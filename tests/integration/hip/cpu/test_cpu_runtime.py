@@ -88,7 +88,6 @@ def test_fault_after_a_barrier(programs: Programs) -> None:
 
 
 OTHER_FAULTS = {
-    "misaligned": ("misaligned-access", [0, 0, 0], "misaligned pointer"),
     "large_private_array": ("stack-overflow", [0, 0, 0], "more than 256 KiB"),
     "kernel_recursion": ("stack-overflow", [5, 0, 0], "more than 256 KiB"),
     "division_by_zero": ("division-by-zero", [3, 0, 0], "division by zero"),
@@ -204,4 +203,28 @@ def test_a_false_assertion_waits_for_an_instance(programs: Programs) -> None:
 def test_parts_of_the_main_header(programs: Programs, part: str) -> None:
     """The names by which some authors include parts of the main header exist."""
     compiled = programs.compile(f"#include <hip/amd_detail/amd_{part}.h>\n__global__ void k(float4 v) {{}}\n")
+    assert compiled.returncode == 0, compiled.stderr
+
+
+LIBRARY_PARTS = {
+    "hipcub/block/block_radix_sort.hpp": "hipcub::BlockRadixSort<float, 64, 4>",
+    "hipcub/warp/warp_reduce.hpp": "hipcub::WarpReduce<int>",
+    "rocprim/block/block_scan.hpp": "rocprim::block_scan<int, 64>",
+    "hip/driver_types.h": "hipEvent_t",
+}
+
+
+@pytest.mark.parametrize("header", LIBRARY_PARTS)
+def test_parts_of_libraries(programs: Programs, header: str) -> None:
+    """A part of a library can be included on its own."""
+    compiled = programs.compile(f"#include <{header}>\nusing Part = {LIBRARY_PARTS[header]};\n")
+    assert compiled.returncode == 0, compiled.stderr
+
+
+def test_a_parameter_in_shared_memory(programs: Programs) -> None:
+    """`__shared__` in front of a parameter has no effect, as with clang, and the memory stays the caller's."""
+    compiled = programs.compile(
+        "__device__ float first(__shared__ float tile[64], __shared__ float *other) { return tile[0] + *other; }\n"
+        "__global__ void k(float* y) { __shared__ float tile[64]; tile[0] = 1; *y = first(tile, tile); }\n"
+    )
     assert compiled.returncode == 0, compiled.stderr

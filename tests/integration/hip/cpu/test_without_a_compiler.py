@@ -16,6 +16,7 @@ import pytest
 
 from tests.integration.judge.test_attacks import judge_source
 from tests.integration.judge.test_solutions import PORTED, WRONG, judged, name
+from tests.support import bug_corpus
 from tests.support.attacks import Attack, all_attacks
 from tests.support.solutions import EXAMPLES, read
 from warmfront import sandbox, settings
@@ -23,6 +24,8 @@ from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
 from warmfront.hip.cpu.zig import find_zig_compiler
 from warmfront.hip.zig_wheel import require_wheel
 from warmfront.judge import Judge
+from warmfront.judge_request import JudgeRequest
+from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -73,6 +76,17 @@ def test_a_solution_gets_the_same_verdict(wheel_judge: Judge, path: Path) -> Non
     solution = read(path)
     events = judged(wheel_judge, solution)
     assert events[-1]["status"] == solution.verdict, events[-1]
+
+
+@pytest.mark.parametrize("kernel", ["misaligned_float4", "misaligned_rows", "misaligned_shared"])
+def test_vectors_can_be_at_any_address(wheel_judge: Judge, kernel: str) -> None:
+    """As on a GPU, and with g++."""
+    specimen = bug_corpus.read(bug_corpus.HERE / f"faulty/{kernel}.hip")
+    request = JudgeRequest(
+        source=specimen.source, problem=specimen.problem, dtype=specimen.dtype, endpoint=Endpoint.CHECKER
+    )
+    event = list(wheel_judge.judge(request))[-1].fields()
+    assert event["status"] == "CHECKED", event
 
 
 @pytest.mark.parametrize("attack", all_attacks(), ids=lambda attack: attack.name)

@@ -44,6 +44,12 @@ def test_rewrites(source: str) -> None:
     assert " ".join(rewrite(source).text.split()) == FORMS[source]
 
 
+def test_an_authors_name_is_no_attribute() -> None:
+    """A constant or a member that is named `vector_size` stays."""
+    source = "constexpr int vector_size = traits<T>::vector_size; load<float, vector_size>(x);"
+    assert rewrite(source).text == source
+
+
 def test_keeps_lines_and_other_attributes() -> None:
     """Every line keeps its number, and another attribute of the type stays."""
     text = rewrite("typedef float\n  f\n  __attribute__((aligned(4), ext_vector_type(4)));\nint x;\n").text

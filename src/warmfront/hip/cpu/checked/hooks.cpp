@@ -42,6 +42,15 @@ void follow_overrun(const Region* region, size_t bytes, uintptr_t address) {
        detail.data(), {thread(), now.serial, 0, overrun.line}, nullptr, address);
 }
 
+// A GPU loads and stores at any address, but an atomic at another address than a multiple of its size is a memory fault.
+void look_at_alignment(uintptr_t address, size_t bytes, uint32_t site) {
+  if (address % bytes == 0) return;
+  Text detail;
+  detail << "an atomic of " << uint64_t{bytes} << " bytes needs an address that is a multiple of " << uint64_t{bytes}
+         << "; this one is off by " << uint64_t{address % bytes} << ", which is a memory fault on a GPU";
+  report_finding("misaligned-access", Certainty::kError, detail.data(), {thread(), now.serial, site, 0}, nullptr, address);
+}
+
 inline __attribute__((always_inline)) void look(const void* pointer, size_t bytes, unsigned flags) {
   if (!watching) return;
   spend(1);
@@ -62,6 +71,7 @@ inline __attribute__((always_inline)) void look(const void* pointer, size_t byte
   if (overrun.waits) follow_overrun(region, bytes, address);
   if (!is_private) {
     const uint32_t site = site_from(__builtin_frame_address(0));
+    if (flags & kAtomic) look_at_alignment(address, bytes, site);
     if (region && address + bytes <= region->end) {
       touch(*region, address, bytes, flags, site);
       if (bytes == 16 && region->space == Space::kShared) note_wide_access(address, site);
@@ -210,10 +220,11 @@ void __ubsan_handle_type_mismatch_v1(TypeMismatch* data, uintptr_t pointer) {
   // The compiler's name for float4 would not help.
   const bool is_vector = std::strstr(data->type->name, "HIP_vector_type");
   detail << "an access to " << (is_vector ? "a vector" : data->type->name) << " needs an address that is a multiple of "
-         << uint64_t{alignment} << "; this one is off by " << uint64_t{pointer % alignment};
+         << uint64_t{alignment} << " in C++; this one is off by " << uint64_t{pointer % alignment}
+         << ", which a GPU executes, possibly more slowly";
   // The reported line may be in a header, which copies the vector.
   const uint32_t site = site_from(__builtin_frame_address(0));
-  report_finding("misaligned-access", Certainty::kError, detail.data(), {thread(), now.serial, site, 0}, nullptr, pointer);
+  report_finding("misaligned-access", Certainty::kWarning, detail.data(), {thread(), now.serial, site, 0}, nullptr, pointer);
   watching = true;
 }
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 #include <hip/hip_runtime_api.h>
 #include <hipcpu/core.h>

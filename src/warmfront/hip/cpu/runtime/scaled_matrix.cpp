@@ -15,6 +15,9 @@
 #pragma GCC optimize("O3")  // as in matrix.cpp
 #endif
 
+// Before our own headers, which define __noinline__.
+#include <bit>
+
 #include <hipcpu/core.h>
 #include <hipcpu/gfx950_matrix.h>
 

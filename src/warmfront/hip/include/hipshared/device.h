@@ -39,6 +39,7 @@
   X(hipDeviceAttributePageableMemoryAccess, 0) \
   X(hipDeviceAttributeCanMapHostMemory, 1) \
   X(hipDeviceAttributeCooperativeLaunch, 1) \
+  X(hipDeviceAttributeCooperativeMultiDeviceLaunch, 1) \
   X(hipDeviceAttributeIntegrated, 0) \
   X(hipDeviceAttributeEccEnabled, 1) \
   X(hipDeviceAttributePciBusId, 0) \

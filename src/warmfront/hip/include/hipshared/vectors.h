@@ -18,6 +18,11 @@ template <class T, unsigned N>
 inline constexpr std::size_t vector_alignment =
     N == 3 ? alignof(T) : (sizeof(T) * N < 16 ? sizeof(T) * N : 16);
 
+#ifndef HIPTARGET_ALIGNED
+#define HIPTARGET_ALIGNED(bytes) alignas(bytes)
+#define HIPTARGET_ALIGNING(bytes)
+#endif
+
 template <class T, unsigned N>
 struct Components;
 template <class T>
@@ -25,16 +30,18 @@ struct Components<T, 1> {
   T x;
 };
 template <class T>
-struct alignas(vector_alignment<T, 2>) Components<T, 2> {
+struct HIPTARGET_ALIGNED((vector_alignment<T, 2>)) Components<T, 2> {
   T x, y;
+  HIPTARGET_ALIGNING((vector_alignment<T, 2>))
 };
 template <class T>
 struct Components<T, 3> {
   T x, y, z;
 };
 template <class T>
-struct alignas(vector_alignment<T, 4>) Components<T, 4> {
+struct HIPTARGET_ALIGNED((vector_alignment<T, 4>)) Components<T, 4> {
   T x, y, z, w;
+  HIPTARGET_ALIGNING((vector_alignment<T, 4>))
 };
 
 template <class T, unsigned N, class F>

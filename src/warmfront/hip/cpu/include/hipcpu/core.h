@@ -44,11 +44,23 @@
 #define HIPTARGET_NEEDS_ROCM_7_IF(...)
 #define HIPTARGET_HOST_DEVICE_END
 
+#ifdef __clang__
+// A GPU loads and stores vectors at any address. With -fmax-type-align, so does clang, except for types with an explicit
+// alignment: a vector gets its alignment from a member without elements.
+#define HIPTARGET_ALIGNED(bytes)
+#define HIPTARGET_ALIGNING(bytes) ::hipcpu::Aligning<bytes> aligning[0];
+#endif
+
 #include <hipshared/coordinates.h>
 
 namespace hipcpu {
 
 using hipshared::Coordinates;
+
+#ifdef __clang__
+template <decltype(sizeof 0) Bytes>
+using Aligning = unsigned char __attribute__((vector_size(Bytes)));
+#endif
 
 constexpr unsigned kWaveSize = 64;
 constexpr unsigned kMaxThreads = 1024;  // in a block
