@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.orchestrator.breaker_records import BreakerRecords
     from warmfront.orchestrator.budget import Budget
+    from warmfront.orchestrator.pooled_vm import BootFailure, PooledVM
     from warmfront.orchestrator.provisioning_state import Shortage
     from warmfront.orchestrator.submission_lifecycle import SubmissionLifecycle
-    from warmfront.orchestrator.vm_pool import BootFailure, PooledVM, VMPool
+    from warmfront.orchestrator.vm_pool import VMPool
     from warmfront.providers.base import Provider
     from warmfront.provisioning import ProvisioningProblem
     from warmfront.settings import Settings
