@@ -176,8 +176,8 @@ class Autoscaler:
         self._breakers.save(state)
         if state.is_open(now) and not was_open and state.breaker is not None:
             log.error(
-                "no %s is requested for %.0f s, after %d failed: %s. Resetting the circuit breaker "
-                "ends that. %s",
+                "circuit breaker open: requesting no %s for %.0f s after %d failures: %s. Reset the circuit "
+                "breaker to request one sooner. %s",
                 vm_with(failure.gpu),
                 state.breaker.retry_at - now,
                 state.failures,

@@ -314,7 +314,7 @@ class VMPool:
         vm = pooled.vm
         if pooled.releasing:
             return
-        log.warning("no %s is requested: %s %s", vm_with(vm.gpu), error.message, error.hint or "")
+        log.warning("requesting no %s: %s %s", vm_with(vm.gpu), error.message, error.hint or "")
         self._boot_failures.append(
             BootFailure(
                 gpu=vm.gpu,
