@@ -27,7 +27,7 @@ from tests.support.dstack_services import User, dstack_service, temporary_home
 from tests.support.fake_cloud import Switches
 from warmfront import settings
 from warmfront.hip.toolchain import open_toolchain
-from warmfront.orchestrator import vm_pool
+from warmfront.orchestrator import vm_monitor
 from warmfront.providers.dstack import listener_bundle, pool_mode
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def print_cold_start(cold: SubmissionTrace, warm: list[SubmissionTrace], stack: 
         "until the start is noticed": (cold.readings[STARTING].at - started_at, pool_mode.FIRST_POLL_S / 2),
         "tunnel to the VM": (tunnel.at, tunnel.service_s),
         "start of the listener": (cold.readings[READY].at - started_at, cold.readings[READY].vm_s),
-        "first answer of the listener": (answer.at, answer.service_s + vm_pool.POLL_LISTENER_S / 2),
+        "first answer of the listener": (answer.at, answer.service_s + vm_monitor.POLL_LISTENER_S / 2),
         "first judgment, beyond a warm one": judgment,
     }
     print(

@@ -18,7 +18,7 @@ import typer.main
 from pydantic import BaseModel
 
 import warmfront.client
-from warmfront import settings
+from warmfront import setting_variables, settings
 from warmfront.api.app import create_app
 from warmfront.cli.app import app as commands
 
@@ -207,7 +207,7 @@ def all_settings() -> str:
     )
     rows = []
     for field in fields(settings.Settings):
-        variable, _, allowed = settings._VARIABLES[field.name]
+        variable, _, allowed = setting_variables.VARIABLES[field.name]
         rows.append((f"`{variable}`", _value(field), allowed, meanings[variable]))
     return (
         "\n\n".join(

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scripts import generate_reference
-from warmfront import errors, settings
+from warmfront import errors, setting_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +111,9 @@ def mistakes() -> Iterator[str]:
     }
     groups = {name.rpartition(" ")[0] for name in commands}
     codes = {getattr(error, "code", "") for error in vars(errors).values()}
-    names = {variable for variable, _, _ in settings._VARIABLES.values()} | {*settings._SSH_FLEET_VARIABLES}
+    names = {variable for variable, _, _ in setting_variables.VARIABLES.values()} | {
+        *setting_variables.FORMER_VARIABLES
+    }
     variables = names | _OTHER_VARIABLES | codes
     targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     for path in [*sorted(DOCS.rglob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]:

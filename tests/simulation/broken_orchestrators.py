@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from warmfront.orchestrator.pooled_vm import PooledVM
     from warmfront.orchestrator.submission_lifecycle import ActiveSubmission
-    from warmfront.orchestrator.vm_pool import PooledVM
     from warmfront.submission import NewSubmission, Submission
     from warmfront.usage_limits import DailyCaps, Quota
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from warmfront import settings
+from warmfront import setting_variables, settings
 
 ROOT = Path(__file__).parent.parent.parent
 DEPLOY = ROOT / "deploy"
@@ -80,5 +80,5 @@ def test_variables_of_compose_are_documented() -> None:
     """Every variable that must be set in `.env` for compose is named in the documentation."""
     text = (ROOT / "docs" / "deployment.md").read_text()
     used = set(re.findall(r"\$\{(\w+)", (DEPLOY / "compose.yaml").read_text()))
-    ours = {settings._VARIABLES[field.name][0] for field in fields(settings.Settings)}
+    ours = {setting_variables.VARIABLES[field.name][0] for field in fields(settings.Settings)}
     assert not {name for name in used - ours if name not in text}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from warmfront import settings
+from warmfront import setting_variables, settings
 from warmfront.errors import BadSetting
 from warmfront.sandbox.base import machine_memory_bytes
 
@@ -160,7 +160,7 @@ def test_no_secret_is_sent_to_a_vm() -> None:
 def test_every_variable_is_documented(page: str) -> None:
     """docs/settings.md and .env.example have all variables."""
     text = (ROOT / page).read_text()
-    variables = [settings._VARIABLES[field.name][0] for field in fields(settings.Settings)]
+    variables = [setting_variables.VARIABLES[field.name][0] for field in fields(settings.Settings)]
     assert len(variables) > 30
     assert not [variable for variable in variables if variable not in text]
 

@@ -39,8 +39,9 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.listener.protocol import AttemptEvent, ListenerClient
     from warmfront.orchestrator.budget import Budget
+    from warmfront.orchestrator.pooled_vm import PooledVM
     from warmfront.orchestrator.submission_lifecycle import ActiveSubmission, SubmissionLifecycle
-    from warmfront.orchestrator.vm_pool import PooledVM, VMPool
+    from warmfront.orchestrator.vm_pool import VMPool
     from warmfront.settings import Settings
     from warmfront.store.records import LedgerEntry
     from warmfront.store.store import Store
@@ -287,7 +288,7 @@ class AttemptRunner:
                     last_seq,
                 )
             is_new = False
-            if pooled.releasing or await self._pool.has_ended(pooled):
+            if pooled.releasing or await self._pool.monitor.has_ended(pooled):
                 self._pool.release(pooled, "lost during an attempt", failed=True, lost=True)
                 await pooled.ended.wait()
                 return None  # the VM has ended, and the attempt with it

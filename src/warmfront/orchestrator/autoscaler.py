@@ -29,9 +29,10 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.orchestrator.breaker_records import BreakerRecords
     from warmfront.orchestrator.budget import Budget
+    from warmfront.orchestrator.pooled_vm import BootFailure, PooledVM
     from warmfront.orchestrator.provisioning_state import Shortage
     from warmfront.orchestrator.submission_lifecycle import SubmissionLifecycle
-    from warmfront.orchestrator.vm_pool import BootFailure, PooledVM, VMPool
+    from warmfront.orchestrator.vm_pool import VMPool
     from warmfront.providers.base import Provider
     from warmfront.provisioning import ProvisioningProblem
     from warmfront.settings import Settings
@@ -182,8 +183,8 @@ class Autoscaler:
         self._breakers.save(state)
         if state.is_open(now) and not was_open and state.breaker is not None:
             log.error(
-                "no %s is requested for %.0f s, after %d failed: %s. Resetting the circuit breaker "
-                "ends that. %s",
+                "circuit breaker open: requesting no %s for %.0f s after %d failures: %s. Reset the circuit "
+                "breaker to request one sooner. %s",
                 vm_with(failure.gpu),
                 state.breaker.retry_at - now,
                 state.failures,

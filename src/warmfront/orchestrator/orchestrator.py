@@ -20,21 +20,22 @@ from warmfront.errors import BudgetExceeded, Conflict, SubmissionNotFound, Warmf
 from warmfront.events import InQueue
 from warmfront.gpus import CPU_NODE
 from warmfront.orchestrator.adaptive import policy_memory
-from warmfront.orchestrator.attempt_runner import AttemptRunner, SignReceipt
-from warmfront.orchestrator.autoscaler import Autoscaler
-from warmfront.orchestrator.breaker_records import BreakerRecords
-from warmfront.orchestrator.budget import Budget, SendAlert
 from warmfront.orchestrator.control_plane_verdicts import cancelled
 from warmfront.orchestrator.cpu_nodes import CpuNodeRouting
 from warmfront.orchestrator.intake import Intake
-from warmfront.orchestrator.overdue_ends import OverdueEnds
 from warmfront.orchestrator.quotes import Quote, QuoteCalculator
-from warmfront.orchestrator.reconciler import RECONCILE_INTERVAL_S, Reconciler
+from warmfront.orchestrator.reconciler import RECONCILE_INTERVAL_S
 from warmfront.orchestrator.runtime_limits import RuntimeLimits
-from warmfront.orchestrator.submission_lifecycle import ActiveSubmission, SubmissionLifecycle
+from warmfront.orchestrator.submission_lifecycle import ActiveSubmission
 from warmfront.orchestrator.tasks import TaskSupervisor
 from warmfront.orchestrator.vm_controls import VMControls
-from warmfront.orchestrator.vm_pool import VMPool
+from warmfront.orchestrator.wiring import (
+    Dependencies,
+    create_attempt_runner,
+    create_autoscaler,
+    create_owners,
+    create_reconciler,
+)
 from warmfront.orchestrator.xray_queue import XrayQueue, XraySubmission
 from warmfront.submission import ADMIT
 from warmfront.verdicts import Endpoint
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.listener.protocol import ListenerClient
     from warmfront.money.escrow import BudgetStatus
+    from warmfront.orchestrator.attempt_runner import SignReceipt
+    from warmfront.orchestrator.budget import SendAlert
     from warmfront.providers.base import Provider
     from warmfront.provisioning import ProvisioningProblem
     from warmfront.settings import Settings
@@ -112,58 +115,25 @@ class VMOrchestrator:
         self._routing = CpuNodeRouting(provider, settings)
         self._tasks = tasks = TaskSupervisor()
         self._loop_tasks: list[asyncio.Task[None]] = []
-        self._submissions = SubmissionLifecycle(store=retrying, clock=clock, tasks=tasks)
-        self._budget = Budget(
-            settings=settings,
-            provider=provider,
+        needs = Dependencies(
             store=retrying,
-            clock=clock,
-            tasks=tasks,
-            send_alert=send_alert,
-        )
-        self._pool = VMPool(
             provider=provider,
             listeners=listeners,
-            store=retrying,
-            budget=self._budget,
-            submissions=self._submissions,
             settings=settings,
             clock=clock,
+            tasks=tasks,
             token_for=token_for,
-            tasks=tasks,
-            overdue_ends=OverdueEnds(
-                provider=provider,
-                store=retrying,
-                budget=self._budget,
-                settings=settings,
-                clock=clock,
-                send_alert=send_alert,
-            ),
-        )
-        self._attempts = AttemptRunner(
-            pool=self._pool,
-            submissions=self._submissions,
-            budget=self._budget,
-            listeners=listeners,
-            store=retrying,
-            settings=settings,
-            clock=clock,
             new_id=new_id,
+            send_alert=send_alert,
             sign_receipt=sign_receipt,
         )
+        owners = create_owners(needs)
+        self._submissions, self._budget, self._pool = owners.submissions, owners.budget, owners.pool
+        self._attempts = create_attempt_runner(needs, owners)
         self._xrays = XrayQueue(
             xray=xray, submissions=self._submissions, store=retrying, clock=clock, tasks=tasks
         )
-        self._autoscaler = Autoscaler(
-            pool=self._pool,
-            submissions=self._submissions,
-            budget=self._budget,
-            provider=provider,
-            settings=settings,
-            clock=clock,
-            new_id=new_id,
-            breakers=BreakerRecords(store=retrying, tasks=tasks, settings=settings, clock=clock),
-        )
+        self._autoscaler = create_autoscaler(needs, owners)
         self._quotes = QuoteCalculator(
             pool=self._pool,
             submissions=self._submissions,
@@ -171,17 +141,7 @@ class VMOrchestrator:
             autoscaler=self._autoscaler,
             clock=clock,
         )
-        self._reconciler = Reconciler(
-            pool=self._pool,
-            budget=self._budget,
-            provider=provider,
-            listeners=listeners,
-            store=retrying,
-            settings=settings,
-            clock=clock,
-            tasks=tasks,
-            interval_s=reconcile_interval_s,
-        )
+        self._reconciler = create_reconciler(needs, owners, reconcile_interval_s)
 
         self.vm_controls = VMControls(
             pool=self._pool, budget=self._budget, store=retrying, settings=settings, clock=clock

@@ -17,7 +17,7 @@ from warmfront.value_class import dataclass
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from warmfront.orchestrator.vm_pool import BootFailure
+    from warmfront.orchestrator.pooled_vm import BootFailure
 
 #: After this many consecutive failures that might not repeat, the circuit breaker opens.
 BOOT_TRIES = 3

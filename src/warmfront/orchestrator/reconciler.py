@@ -81,8 +81,8 @@ class Reconciler:
                 continue
             known = leases.get(pooled.vm.id)
             if known is not None:
-                await self._pool.update_address(pooled, known)
-            elif await self._pool.has_ended(pooled):
+                await self._pool.monitor.update_address(pooled, known)
+            elif await self._pool.monitor.has_ended(pooled):
                 self._pool.release(pooled, "the provider no longer has it", failed=True, lost=True)
         return True
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.audit_chain import AuditAction
 from warmfront.errors import BadSetting, WarmfrontError
-from warmfront.settings import RUNTIME_FIELDS, text_of, variable_of, with_texts
+from warmfront.runtime_settings import RUNTIME_FIELDS, text_of, variable_of, with_texts
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:

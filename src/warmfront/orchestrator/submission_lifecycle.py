@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.errors import WarmfrontError
     from warmfront.events import Failed, Waiting, Xray
+    from warmfront.orchestrator.pooled_vm import PooledVM
     from warmfront.orchestrator.tasks import TaskSupervisor
-    from warmfront.orchestrator.vm_pool import PooledVM
     from warmfront.store.records import AttemptRecord
     from warmfront.store.store import Store
     from warmfront.submission import NewSubmission, Submission

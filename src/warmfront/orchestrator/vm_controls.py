@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from warmfront.audit_chain import Actor, AuditRecord
     from warmfront.clock import Clock
     from warmfront.orchestrator.budget import Budget
-    from warmfront.orchestrator.vm_pool import PooledVM, VMPool
+    from warmfront.orchestrator.pooled_vm import PooledVM
+    from warmfront.orchestrator.vm_pool import VMPool
     from warmfront.settings import Settings
     from warmfront.store.store import Store
     from warmfront.vm import VMInstance

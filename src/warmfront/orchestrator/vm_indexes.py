@@ -10,7 +10,7 @@ import heapq
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from warmfront.orchestrator.vm_pool import PooledVM
+    from warmfront.orchestrator.pooled_vm import PooledVM
 
 
 class FreeVMIndex:

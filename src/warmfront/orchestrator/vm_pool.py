@@ -7,27 +7,25 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import logging
 from collections import Counter
-from dataclasses import field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from warmfront.errors import BudgetExceeded, Conflict, ProviderError, VMUnreachable, WarmfrontError
 from warmfront.events import PoolUsage, Provisioning, VMFailed, VMStart
 from warmfront.gpus import CPU_NODE, vm_with
-from warmfront.money.billing import charge_work, meter_until
 from warmfront.orchestrator.adaptive import make_policy
 from warmfront.orchestrator.keep_warm import clock_time
-from warmfront.orchestrator.lease_check import difference_from_lease
+from warmfront.orchestrator.pooled_vm import BootFailure, PooledVM
 from warmfront.orchestrator.quotes import DurationEstimates
 from warmfront.orchestrator.spot_policy import SpotPolicy
+from warmfront.orchestrator.vm_end import confirm_end, ends_within, meter_lost, settle, stop_boot
 from warmfront.orchestrator.vm_indexes import DeadlineIndex, FreeVMIndex
+from warmfront.orchestrator.vm_monitor import VMMonitor
 from warmfront.providers.base import Lease, Phase, provision
 from warmfront.provisioning import FailureKind
 from warmfront.store.records import AttemptOutcome
-from warmfront.value_class import dataclass
 from warmfront.vm import VMState
 
 if TYPE_CHECKING:
@@ -39,95 +37,18 @@ if TYPE_CHECKING:
     from warmfront.orchestrator.budget import Budget
     from warmfront.orchestrator.keep_warm import KeepWarmPolicy
     from warmfront.orchestrator.overdue_ends import OverdueEnds
-    from warmfront.orchestrator.submission_lifecycle import ActiveSubmission, SubmissionLifecycle
+    from warmfront.orchestrator.submission_lifecycle import SubmissionLifecycle
     from warmfront.orchestrator.tasks import TaskSupervisor
     from warmfront.providers.base import Provider
     from warmfront.settings import Settings
-    from warmfront.store.records import Arrival, LedgerEntry
+    from warmfront.store.records import Arrival
     from warmfront.store.store import Store
     from warmfront.vm import VMInstance
 
 log = logging.getLogger(__name__)
 
-#: Exponential backoff between requests to end a VM, and the time that one request may take.
-_FIRST_BACKOFF_S = 1.0
-_LONGEST_BACKOFF_S = 30.0
-_RELEASE_TIMEOUT_S = 60.0
-#: The cancellation of a boot is repeated this often until it has taken effect.
-_CANCEL_AGAIN_S = 1.0
-#: A new listener is polled this often until it responds; the provider is asked once per several polls.
-POLL_LISTENER_S = 0.1
-_POLLS_PER_DESCRIPTION = 5
 #: The reason recorded for a spot VM that is lost.
 _PREEMPTED = "the cloud took the spot VM back"
-
-
-@dataclass(kw_only=True, eq=False)
-class PooledVM:
-    """A VM that has not ended, and the attempts that run on it."""
-
-    vm: VMInstance
-    running: dict[str, ActiveSubmission] = field(default_factory=dict)  #: by attempt id
-    #: When each attempt began, by attempt id; an assigned attempt has not begun until it is stored.
-    begun: dict[str, float] = field(default_factory=dict)
-    failed_slots: frozenset[int] = frozenset()  #: as last reported by its listener
-    #: Orders this VM's transitions in the store. Held during a write, never during a network request.
-    writing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    releasing: bool = False  #: it is being ended and takes no more attempts
-    interrupted: bool = False  #: an operator ends it, so its attempts do not count as lost
-    draining: bool = False  #: it takes no more attempts while a larger VM would be better; see the autoscaler
-    boot: asyncio.Task[None] | None = None  #: the task that provisions it; None if it was added ready
-    phase: Phase | None = None  #: the phase of its boot that was last reported
-    not_asked_until: float = 0.0  #: when its provider was last unavailable
-    unwanted_since: float | None = None  #: since when no submission waits for its boot
-    overdue: bool = False  #: it has not ended within the stop lag, and no longer counts against the limit
-    answered_at: float | None = None  #: when its listener last answered a heartbeat
-    ended: asyncio.Event = field(default_factory=asyncio.Event)  #: set when its end is confirmed and stored
-
-    @property
-    def accepts_attempts(self) -> bool:
-        """Whether another attempt can be assigned to this VM."""
-        used = len(self.running) + len(self.failed_slots)
-        ready = self.vm.ready_at is not None and not self.draining and not self.is_leaving
-        return ready and used < self.vm.slots
-
-    @property
-    def is_leaving(self) -> bool:
-        """Whether the VM is being ended, or will be when its attempts have ended."""
-        return self.releasing or self.vm.draining
-
-    @property
-    def is_free(self) -> bool:
-        """Whether the VM is ready, runs nothing and is not being released."""
-        return not self.running and self.accepts_attempts
-
-    def free_slot(self) -> int:
-        """Return the number of the first slot that can take an attempt; `accepts_attempts` must be true."""
-        used = {active.attempt.slot for active in self.running.values() if active.attempt is not None}
-        return next(slot for slot in range(self.vm.slots) if slot not in used | self.failed_slots)
-
-    def remove(self, attempt_id: str) -> None:
-        """Remove an attempt that ended or was withdrawn, which frees its slot."""
-        self.running.pop(attempt_id, None)
-        self.begun.pop(attempt_id, None)
-
-    def remove_all(self) -> None:
-        """Remove every attempt."""
-        self.running.clear()
-        self.begun.clear()
-
-
-@dataclass(frozen=True, kw_only=True)
-class BootFailure:
-    """A VM that failed to provision."""
-
-    gpu: str
-    kind: FailureKind
-    reason: str
-    hint: str  #: what the operator can do
-    requested_at: float
-    gpu_count: int = 1  #: how many GPUs were requested
-    spot: bool = False  #: whether a spot VM was requested
 
 
 class VMPool:
@@ -169,6 +90,9 @@ class VMPool:
         self._counted = Counter[bool]()
         self.deadlines = DeadlineIndex()
         self.spot = SpotPolicy.of(settings)
+        self.monitor = VMMonitor(
+            provider=provider, listeners=listeners, store=store, settings=settings, clock=clock
+        )
 
     # Queries.
 
@@ -363,7 +287,7 @@ class VMPool:
                         if pooled.releasing:
                             return None
                         await self._record_phase(pooled, lease)
-                await self._wait_for_listener(pooled)
+                await self.monitor.wait_for_listener(pooled)
         except TimeoutError:
             return await self._fail_slow_boot(pooled, timeout_s)
         except WarmfrontError as error:
@@ -390,7 +314,7 @@ class VMPool:
         vm = pooled.vm
         if pooled.releasing:
             return
-        log.warning("no %s is requested: %s %s", vm_with(vm.gpu), error.message, error.hint or "")
+        log.warning("requesting no %s: %s %s", vm_with(vm.gpu), error.message, error.hint or "")
         self._boot_failures.append(
             BootFailure(
                 gpu=vm.gpu,
@@ -455,7 +379,7 @@ class VMPool:
             raise ProviderError(f"The VM ended during provisioning. {lease.detail}".strip())
         vm = pooled.vm
         if (lease.started_at, lease.address, lease.machine_id) != (vm.started_at, vm.address, vm.machine_id):
-            await self._locate(pooled, lease, started_at=lease.started_at, address=lease.address)
+            await self.monitor.locate(pooled, lease, started_at=lease.started_at, address=lease.address)
         vm = pooled.vm
         if vm.provisioned_for is None or lease.phase is pooled.phase:  # nothing to report
             return
@@ -470,42 +394,6 @@ class VMPool:
         )
         await self._store.append_event_if_queued(vm.provisioned_for, event.fields(), self._clock.now())
 
-    async def _wait_for_listener(self, pooled: PooledVM) -> None:
-        """Wait until the listener responds, and check its VM against the lease."""
-        for poll in itertools.count(1):
-            try:
-                health = await self._listeners.heartbeat(pooled.vm)
-            except VMUnreachable:
-                # A health report takes several times as long as a heartbeat, and would delay the next one.
-                if poll % _POLLS_PER_DESCRIPTION == 0 or pooled.vm.address is None:
-                    lease = await self._provider.describe(pooled.vm.id)
-                    if lease is None or lease.phase is Phase.ENDED:
-                        raise ProviderError("The VM ended before its listener answered.") from None
-                    await self.update_address(pooled, lease)
-                await asyncio.sleep(POLL_LISTENER_S)
-            else:
-                await self.record_report(pooled, health)
-                difference = difference_from_lease(
-                    health,
-                    gpu=pooled.vm.gpu,
-                    gpu_count=pooled.vm.gpu_count,
-                    toolchain=self._provider.toolchain,
-                )
-                if difference is not None:
-                    kind = FailureKind.UNHEALTHY if health.failure else FailureKind.WRONG_VM
-                    raise ProviderError(difference, kind=kind)
-                pooled.vm = pooled.vm.divide(health.slots + len(health.failed_slots))
-                pooled.failed_slots = frozenset(health.failed_slots)
-                return
-
-    async def record_report(self, pooled: PooledVM, health: ListenerHealth) -> None:
-        """Store what the listener reports about its GPUs, if that has changed."""
-        vm = pooled.vm.record_report(health.devices, health.gpu_health)
-        if (health.devices or health.gpu_health) and vm.report != pooled.vm.report:
-            async with pooled.writing:
-                pooled.vm = pooled.vm.record_report(health.devices, health.gpu_health)
-                await self._store.save_vm_report(pooled.vm)
-
     # Heartbeats.
 
     async def _watch(self, pooled: PooledVM) -> None:
@@ -515,13 +403,13 @@ class VMPool:
             try:
                 health = await self._listeners.heartbeat(pooled.vm)
                 pooled.answered_at = answered_at = self._clock.now()
-                await self.record_report(pooled, health)
+                await self.monitor.record_report(pooled, health)
                 self._note_slots(pooled, health)
                 if health.failure and not pooled.running:
                     self.release(pooled, f"it can no longer judge: {health.failure}", failed=True)
                     return
             except VMUnreachable:
-                if await self._is_lost(pooled, answered_at):
+                if await self.monitor.is_lost(pooled, answered_at):
                     self.release(pooled, "no heartbeat", failed=True, lost=True)
                     return
             with contextlib.suppress(TimeoutError):
@@ -536,51 +424,6 @@ class VMPool:
         log.warning("VM %s: slots that cannot judge: %s (of %d)", pooled.vm.id, slots, pooled.vm.slots)
         pooled.failed_slots = failed
         self.offer(pooled)
-
-    async def _is_lost(self, pooled: PooledVM, answered_at: float) -> bool:
-        """Return whether a VM that does not respond is lost.
-
-        While the provider is unavailable, it can neither reopen a tunnel to the VM nor end it. Then the VM
-        counts as lost only when its watchdog must have ended it, or some time after the provider responds
-        again.
-        """
-        lost_after_s = self._settings.lost_after_s
-        ended = False
-        try:
-            async with asyncio.timeout(lost_after_s):
-                ended = await self._ask_whether_ended(pooled)
-        except (TimeoutError, WarmfrontError):
-            pooled.not_asked_until = self._clock.now()
-        now = self._clock.now()
-        if ended or now - answered_at >= max(lost_after_s, self._settings.watchdog_s):
-            return True
-        return now - max(answered_at, pooled.not_asked_until) >= lost_after_s
-
-    async def has_ended(self, pooled: PooledVM) -> bool:
-        """Return whether the provider confirms that a VM has ended; False if the provider is unavailable."""
-        try:
-            return await self._ask_whether_ended(pooled)
-        except WarmfrontError:
-            return False
-
-    async def _ask_whether_ended(self, pooled: PooledVM) -> bool:
-        lease = await self._provider.describe(pooled.vm.id)
-        if lease is None or lease.phase is Phase.ENDED:
-            return True
-        await self.update_address(pooled, lease)
-        return False
-
-    async def update_address(self, pooled: PooledVM, lease: Lease) -> None:
-        """Store the VM's new address, because a reopened tunnel has another port."""
-        if lease.address is not None and lease.address != pooled.vm.address:
-            await self._locate(pooled, lease, started_at=pooled.vm.started_at, address=lease.address)
-
-    async def _locate(
-        self, pooled: PooledVM, lease: Lease, *, started_at: float | None, address: str | None
-    ) -> None:
-        async with pooled.writing:
-            pooled.vm = pooled.vm.locate(started_at=started_at, address=address, machine_id=lease.machine_id)
-            await self._store.save_vm(pooled.vm)
 
     # Release and end.
 
@@ -687,7 +530,7 @@ class VMPool:
         stored: asyncio.Event | None = None,
     ) -> None:
         log.info("releasing VM %s: %s", pooled.vm.id, reason)
-        await self._stop_boot(pooled)
+        await stop_boot(pooled)
         async with pooled.writing:
             now = self._clock.now()
             pooled.vm = pooled.vm.shut_down(reason, failed=failed, now=now)
@@ -699,15 +542,6 @@ class VMPool:
             stored.set()
         await self._end(pooled)
 
-    @staticmethod
-    async def _stop_boot(pooled: PooledVM) -> None:
-        """Stop provisioning a VM, so that it is not requested after its end is confirmed."""
-        while pooled.boot is not None and not pooled.boot.done():
-            pooled.boot.cancel()
-            # Cancel repeatedly: asyncio.wait_for loses a cancellation that arrives at the moment it
-            # completes.
-            await asyncio.wait([pooled.boot], timeout=_CANCEL_AGAIN_S)
-
     async def _end(self, pooled: PooledVM) -> None:
         """Request the end until the provider confirms it, then settle the VM and requeue its submissions.
 
@@ -716,7 +550,7 @@ class VMPool:
         """
         requested_at = self._clock.now()
         self._tasks.spawn(self._watch_end(pooled))
-        lease = await self._confirm_end(pooled.vm.id)
+        lease = await confirm_end(self._provider, pooled.vm.id)
         stop_s = min(self._clock.now() - requested_at, self._settings.stop_lag_s)
         self.estimates(pooled.vm.gpu).stop.observe(stop_s)
         interrupted = self._stopping or pooled.interrupted
@@ -726,7 +560,13 @@ class VMPool:
             outcome = AttemptOutcome.INTERRUPTED if interrupted else AttemptOutcome.PREEMPTED
         async with pooled.writing:
             lost = list(pooled.running.values())
-            vm, entries = self._settle(pooled, lease)
+            vm, entries = settle(
+                pooled,
+                lease,
+                budget=self._budget,
+                now=self._clock.now(),
+                heartbeat_s=self._settings.heartbeat_s,
+            )
             attempt_ids = [active.attempt.id for active in lost if active.attempt]
             total_usd = await self._store.end_vm(vm, entries, attempt_ids, outcome=outcome)
             pooled.vm = vm
@@ -745,7 +585,7 @@ class VMPool:
 
     async def _watch_end(self, pooled: PooledVM) -> None:
         """Alert when the end of a VM is overdue, and keep its cost reserved until it has ended."""
-        if await self._ends_within(pooled, self._overdue_ends.left_s(pooled.vm)):
+        if await ends_within(pooled, self._overdue_ends.left_s(pooled.vm)):
             return
         pooled.overdue = True
         self._counted[pooled.vm.gpu == CPU_NODE] -= 1
@@ -754,17 +594,11 @@ class VMPool:
         await self._overdue_ends.alert(pooled.vm)
         # By then, the watchdog of an unreachable listener has ended it.
         silence_s = max(0.0, self._settings.watchdog_s - self._settings.stop_lag_s)
-        if await self._ends_within(pooled, silence_s):
+        if await ends_within(pooled, silence_s):
             return
         await self._return_attempts(pooled)
-        while not await self._ends_within(pooled, self._settings.stop_lag_s):
+        while not await ends_within(pooled, self._settings.stop_lag_s):
             await self._explain_overdue(pooled)
-
-    @staticmethod
-    async def _ends_within(pooled: PooledVM, seconds: float) -> bool:
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(pooled.ended.wait(), max(0.0, seconds))
-        return pooled.ended.is_set()
 
     async def _explain_overdue(self, pooled: PooledVM) -> None:
         async with pooled.writing:
@@ -780,7 +614,7 @@ class VMPool:
             if not lost or pooled.vm.state.has_ended:
                 return
             now = self._clock.now()
-            pooled.vm, entries = self._meter_lost(pooled, pooled.vm, now)
+            pooled.vm, entries = meter_lost(pooled, pooled.vm, now, self._budget)
             for active in lost:
                 assert active.attempt is not None  # noqa: S101 - selected above
                 await self._store.lose_attempt(active.attempt, now, reason, vm=pooled.vm, entries=entries)
@@ -789,49 +623,6 @@ class VMPool:
         for active in lost:
             await self.report_failure(active.id, pooled.vm, reason)
             self._submissions.requeue(active)
-
-    async def _confirm_end(self, vm_id: str) -> Lease:
-        backoff_s = _FIRST_BACKOFF_S
-        while True:
-            try:
-                async with asyncio.timeout(_RELEASE_TIMEOUT_S):
-                    return await self._provider.release(vm_id)
-            except TimeoutError:
-                log.warning("VM %s has not ended after %.0f s; still waiting", vm_id, _RELEASE_TIMEOUT_S)
-            except Exception as error:  # noqa: BLE001 - a VM that is not ended costs money, whatever failed
-                log.warning("VM %s could not be ended: %r; retrying in %.0f s", vm_id, error, backoff_s)
-                await asyncio.sleep(backoff_s)
-                backoff_s = min(2 * backoff_s, _LONGEST_BACKOFF_S)
-
-    def _settle(self, pooled: PooledVM, lease: Lease) -> tuple[VMInstance, list[LedgerEntry]]:
-        """Return the ended VM and its last ledger entries, up to the end that its provider reports."""
-        vm = pooled.vm
-        ended_at = lease.ended_at if lease.ended_at is not None else self._clock.now()
-        if lease.ended_after is not None:
-            last_sign_at = max(lease.ended_after, pooled.answered_at or 0.0)
-            ended_at = (min(last_sign_at, ended_at) + ended_at) / 2
-        elif vm.preempted and not lease.end_confirmed and pooled.answered_at is not None:
-            # Only heartbeats show when the cloud preempted it: before the first unanswered one.
-            ended_at = min(ended_at, pooled.answered_at + self._settings.heartbeat_s)
-        if lease.started_at is not None:
-            vm = vm.locate(started_at=lease.started_at, address=vm.address, machine_id=lease.machine_id)
-        vm, entries = self._meter_lost(pooled, vm, ended_at)
-        return vm.end(ended_at, confirmed=lease.end_confirmed), entries
-
-    def _meter_lost(
-        self, pooled: PooledVM, vm: VMInstance, until: float
-    ) -> tuple[VMInstance, list[LedgerEntry]]:
-        """Return the VM metered up to the loss of its attempts, and its ledger entries.
-
-        A loss is not the owners' fault, so the pool is charged.
-        """
-        billing, since = self._budget.billing_of(vm), list(pooled.begun.values())
-        vm, entries = meter_until(vm, billing, until, busy_since=since)
-        if vm.ready_at is not None and until <= vm.ready_at:
-            return vm, entries  # it ended unnoticed before it was ready, so no slot has a share
-        for began_at in since:
-            entries += charge_work(vm, billing, began_at, until, submission_id=None, owner=None)
-        return vm, entries
 
 
 def _require_live(pooled: PooledVM) -> None:

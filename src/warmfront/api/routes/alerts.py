@@ -10,8 +10,8 @@ from warmfront.api.deps import OperatorDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
 from warmfront.audit_chain import AuditAction
 from warmfront.errors import Conflict
+from warmfront.runtime_settings import text_of, variable_of
 from warmfront.service.alert_rules import RULES
-from warmfront.settings import text_of, variable_of
 from warmfront.wire.alerts import (
     ActiveAlertResponse,
     AlertDeliveryResponse,

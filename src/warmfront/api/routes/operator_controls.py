@@ -14,7 +14,7 @@ from warmfront.api.error_responses import InvalidField
 from warmfront.api.openapi import error_responses_for
 from warmfront.api.routes.vms import vm_response
 from warmfront.errors import BadSetting
-from warmfront.settings import RUNTIME_FIELDS, allowed_values, text_of, variable_of
+from warmfront.runtime_settings import RUNTIME_FIELDS, allowed_values, text_of, variable_of
 from warmfront.store.records import IntakeMode
 from warmfront.wire.operator_controls import (
     ActionEffectResponse,

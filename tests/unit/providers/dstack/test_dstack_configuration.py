@@ -20,7 +20,7 @@ from dstack._internal.core.backends.kubernetes import models as kubernetes_model
 from dstack._internal.core.models.configurations import parse_apply_configuration
 
 from tests.support.dstack_owners import OWNERSHIP
-from warmfront import settings
+from warmfront import setting_variables, settings
 from warmfront.cli.yaml_text import to_yaml
 from warmfront.clock import SystemClock
 from warmfront.errors import BadSetting, DstackMissing, UsageError
@@ -470,7 +470,7 @@ def test_dockerfile_is_pinned_and_copies_existing_files(path: Path) -> None:
 
 def test_compose_file_and_systemd_unit_set_known_variables() -> None:
     """The variables are known settings with valid values, and published ports are on loopback."""
-    ours = {settings._VARIABLES[field.name][0] for field in fields(settings.Settings)}
+    ours = {setting_variables.VARIABLES[field.name][0] for field in fields(settings.Settings)}
     service = _compose()["services"]["service"]
     assert set(service["environment"]) <= ours
     in_container = {**service["environment"], "DSTACK_SERVER_URL": "http://dstack:3000"}
