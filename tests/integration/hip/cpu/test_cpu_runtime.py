@@ -222,9 +222,10 @@ def test_parts_of_libraries(programs: Programs, header: str) -> None:
 
 
 def test_a_parameter_in_shared_memory(programs: Programs) -> None:
-    """`__shared__` in front of a parameter has no effect, as with clang, and the memory stays the caller's."""
+    """`__shared__` before a parameter has no effect, as with clang: the memory is the caller's."""
     compiled = programs.compile(
-        "__device__ float first(__shared__ float tile[64], __shared__ float *other) { return tile[0] + *other; }\n"
+        "__device__ float first(__shared__ float tile[64], __shared__ float *other) {"
+        " return tile[0] + *other; }\n"
         "__global__ void k(float* y) { __shared__ float tile[64]; tile[0] = 1; *y = first(tile, tile); }\n"
     )
     assert compiled.returncode == 0, compiled.stderr
