@@ -75,6 +75,7 @@ _FAMILIES = (
             "readfirstlane readlane ds_bpermute update_dpp mbcnt_{lo,hi} ballot_w64 inverse_ballot_w64 "
             "read_exec{,_lo,_hi} uicmp{,l} sicmp{,l} fcmp{,f} wave_reduce_{add,sub}_u{32,64} "
             "wave_reduce_{min,max}_{i,u}{32,64} wave_reduce_{and,or,xor}_b{32,64}"),
+    _Family("lanes", _EXACT, _LANES, "permlane{16,32}_swap", arch=GFX950),
     _Family("lanes", _APPROXIMATE, _LANES,
             "mov_dpp",
             "a lane that is not written gets 0; on a GPU its value is undefined"),
@@ -117,7 +118,7 @@ _FAMILIES = (
     _Family("matrices", _GPU_ONLY, "",
             "smfmac_f32_{16x16x64,32x32x32}_{f16,bf16} smfmac_i32_{16x16x128,32x32x64}_i8 "
             "smfmac_f32_{16x16x128,32x32x64}_{bf8,fp8}_{bf8,fp8}",
-            "the CPU runtime has the sparse forms of gfx942 only", GFX950),
+            "which lane has which elements is not documented for these forms", GFX950),
     _Family("conversions", _EXACT, _CONVERSIONS,
             "cvt_f32_{fp8,bf8} cvt_pk_f32_{fp8,bf8} cvt_pk_{fp8,bf8}_f32"),
     _Family("conversions", _APPROXIMATE, _CONVERSIONS,
@@ -164,7 +165,7 @@ _FAMILIES = (
             "a wave of an MI300X has 64 lanes: use the form with w64"),
     _Family("lanes", _GPU_ONLY, "",
             "mov_dpp8 permlane16 permlanex16 permlane16_var permlanex16_var permlane64 "
-            "ds_bpermute_fi_b32 permlane16_swap permlane32_swap permlane_{bcast,down,up,xor,idx_gen} "
+            "ds_bpermute_fi_b32 permlane_{bcast,down,up,xor,idx_gen} "
             "wave_reduce_f{add,sub,min,max}_f32",
             "gfx942 does not have this instruction: use ds_bpermute, update_dpp or __shfl"),
     _Family("scheduling", _GPU_ONLY, "",
@@ -201,8 +202,8 @@ _REJECTIONS = {
         "Use LLVM's codes: 32 to 41 for integers, 1 to 14 for floating-point numbers.",
     ),
     "lds_load_size": (
-        "gfx942 loads 4 bytes per lane from global memory to LDS",
-        "Pass the size 4; 12 and 16 exist on gfx950, and 1 and 2 run on a GPU only.",
+        "this is not a size of a load from global memory to LDS that the CPU runtime has",
+        "Pass the size 4 bytes per lane; gfx950 also has 12 and 16. The sizes 1 and 2 run on a GPU only.",
     ),
     "byte_selector": ("a word has four bytes", "Use a selector from 0 to 3."),
     "fence_order": (

@@ -34,11 +34,11 @@ _ARITHMETIC = {
     for sources, names in {
         1: "v_mov_b32 v_mov_b64 s_mov_b32 v_exp_f32 v_log_f32 v_rcp_f32 v_rsq_f32 v_sqrt_f32 v_floor_f32 "
            "v_cvt_f32_f16 v_cvt_f16_f32 v_cvt_f32_i32 v_cvt_f32_u32 v_cvt_i32_f32 v_cvt_u32_f32 "
-           "v_cvt_f32_ubyte0 v_cvt_f32_ubyte1 v_cvt_f32_ubyte2 v_cvt_f32_ubyte3 v_not_b32 "
+           "v_cvt_f32_fp8 v_cvt_f32_bf8 v_cvt_f32_ubyte0 v_cvt_f32_ubyte1 v_cvt_f32_ubyte2 v_cvt_f32_ubyte3 v_not_b32 "
            "v_readfirstlane_b32",
         2: "v_add_f32 v_sub_f32 v_mul_f32 v_max_f32 v_min_f32 v_add_u32 v_sub_u32 v_mul_lo_u32 v_and_b32 "
            "v_or_b32 v_xor_b32 v_lshlrev_b32 v_lshrrev_b32 v_ashrrev_i32 v_max_i32 v_min_i32 v_max_u32 "
-           "v_min_u32 v_cvt_pkrtz_f16_f32 v_pk_add_f32 v_pk_mul_f32 v_pk_add_f16 v_pk_mul_f16 "
+           "v_min_u32 v_fmac_f32 v_cvt_pkrtz_f16_f32 v_pk_add_f32 v_pk_mul_f32 v_pk_add_f16 v_pk_mul_f16 "
            "v_mbcnt_lo_u32_b32 v_mbcnt_hi_u32_b32 ds_bpermute_b32",
         3: "v_fma_f32 v_max3_f32 v_med3_f32 v_pk_fma_f32 v_pk_fma_f16 v_lshl_add_u32 v_lshl_or_b32 "
            "v_and_or_b32 v_or3_b32 v_add3_u32 v_bfe_u32 v_bfi_b32 v_perm_b32 v_alignbit_b32 "
@@ -160,7 +160,7 @@ class _Emitter:
         for number, (_, constraint, expression) in enumerate(self._statement.inputs, outputs):
             if constraint.isdigit():
                 code.append(f"::hipcpu::gcn::tie(hipcpu_{int(constraint)}, {expression});")
-            elif constraint in {"n", "i", "I", "J"}:
+            elif constraint in {"n", "I", "J"}:  # clang accepts "i" for any value that it can compute
                 code.append(f"constexpr auto hipcpu_{number} = {expression};")
             else:
                 code.append(f"const auto hipcpu_{number} = {expression};")

@@ -79,8 +79,8 @@ class Translation:
     @property
     def includes(self) -> str:
         """The directives that include `headers`."""
-        target = "#define HIPCPU_GFX950 1\n" if self.arch == GFX950 else ""
-        return target + "".join(f"#include <{header}>\n" for header in self.headers)
+        target = ("hipcpu/gfx950.h",) if self.arch == GFX950 else ()
+        return "".join(f"#include <{header}>\n" for header in (*target, *self.headers))
 
 
 def rewrite(source: str, arch: str = GFX942) -> Translation:

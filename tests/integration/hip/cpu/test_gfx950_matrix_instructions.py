@@ -196,3 +196,10 @@ def test_shared_memory(programs: Programs, gpu: gpus.Gpu, bytes_used: int, expec
     """A block has 160 KiB of shared memory on gfx950, and 64 KiB on gfx942."""
     result = programs.run("matrix_gfx950", "shared", str(bytes_used), arch="gfx950", env=cpu.run_env(gpu))
     assert result.stdout.strip() == expected
+
+
+@pytest.mark.parametrize("case", ["rows_are_exchanged", "wide_loads_to_lds", "assembly_with_known_values"])
+def test_other_builtins(programs: Programs, case: str) -> None:
+    """Exchanges of rows and wide loads to LDS work, and the macros are those of gfx950."""
+    result = programs.run("builtins_gfx950", case, arch="gfx950", env=_ENV)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")

@@ -32,7 +32,7 @@ struct alignas(4) __half2 : hiptarget::NarrowPair<__half2, __half>, hipshared::H
   __half x, y;
 
   __half2() = default;
-  __half2(__half x, __half y) : x(x), y(y) {}
+  constexpr __half2(__half x, __half y) : x(x), y(y) {}
   __half2(__half2_raw raw) : x(raw.x), y(raw.y) {}
 
   operator __half2_raw() const { return {x, y}; }

@@ -4,6 +4,7 @@
 
 #include <hipcpu/builtins/arithmetic.h>
 #include <hipcpu/builtins/buffers.h>
+#include <hipcpu/builtins/conversions.h>
 #include <hipcpu/builtins/lanes.h>
 #include <hipcpu/builtins/scheduling.h>
 #include <hipcpu/launch.h>
@@ -70,6 +71,8 @@ HIPCPU_ONE(v_cvt_f32_f16, put_number, float_of_half(word(p)))
 HIPCPU_ONE(v_cvt_f16_f32, put, half_of_float(number(p)))
 HIPCPU_ONE(v_cvt_f32_i32, put_number, static_cast<float>(static_cast<int32_t>(word(p))))
 HIPCPU_ONE(v_cvt_f32_u32, put_number, static_cast<float>(word(p)))
+HIPCPU_ONE(v_cvt_f32_fp8, put_number, __builtin_amdgcn_cvt_f32_fp8(static_cast<int>(word(p)), 0))
+HIPCPU_ONE(v_cvt_f32_bf8, put_number, __builtin_amdgcn_cvt_f32_bf8(static_cast<int>(word(p)), 0))
 HIPCPU_ONE(v_cvt_f32_ubyte0, put_number, static_cast<float>(word(p) & 0xff))
 HIPCPU_ONE(v_cvt_f32_ubyte1, put_number, static_cast<float>(word(p) >> 8 & 0xff))
 HIPCPU_ONE(v_cvt_f32_ubyte2, put_number, static_cast<float>(word(p) >> 16 & 0xff))
@@ -87,6 +90,7 @@ HIPCPU_TWO(v_add_f32, put_number, number(p) + number(q))
 HIPCPU_TWO(v_sub_f32, put_number, number(p) - number(q))
 HIPCPU_TWO(v_mul_f32, put_number, number(p) * number(q))
 HIPCPU_TWO(v_max_f32, put_number, std::fmax(number(p), number(q)))
+HIPCPU_TWO(v_fmac_f32, put_number, std::fma(number(p), number(q), number(to)))
 HIPCPU_TWO(v_min_f32, put_number, std::fmin(number(p), number(q)))
 HIPCPU_TWO(v_add_u32, put, word(p) + word(q))
 HIPCPU_TWO(v_sub_u32, put, word(p) - word(q))

@@ -124,17 +124,21 @@ inline uint32_t add_bfloats(uint32_t a, uint32_t b) {
   return bfloat_of_float(wide(a & 0xffff) + wide(b & 0xffff)) | bfloat_of_float(wide(a >> 16) + wide(b >> 16)) << 16;
 }
 
-// Loads to LDS: each lane's word is written at the first lane's address, plus 4 bytes (16 on gfx950) per lane.
+// Loads to LDS: each lane's bytes are written at the first lane's address, plus the size per lane.
+
+constexpr bool has_lds_load(unsigned bytes) {
+#ifdef HIPCPU_GFX950
+  return bytes == 4 || bytes == 12 || bytes == 16;
+#else
+  return bytes == 4;
+#endif
+}
 
 struct LdsLoadSize {
   unsigned value;
   template <class T>
   consteval LdsLoadSize(T given) : value(static_cast<unsigned>(given)) {
-#ifdef __gfx950__
-    if (value != 4 && value != 12 && value != 16) rejected_lds_load_size();
-#else
-    if (value != 4) rejected_lds_load_size();
-#endif
+    if (!has_lds_load(value)) rejected_lds_load_size();
   }
 };
 
@@ -186,8 +190,10 @@ inline void intrinsic_buffer_store(const T& value, const Descriptor& descriptor,
 template <class Descriptor>
 inline void intrinsic_buffer_load_lds(const Descriptor& descriptor, void* lds, int size, int offset, int scalar_offset,
                                       int immediate, int = 0, int line = __builtin_LINE()) {
-  if (size != 4) hipcpu_kernel_fault("unsupported", "gfx942 loads 4 bytes per lane from global memory to LDS");
-  load_buffer_to_lds(descriptor, lds, 4, offset, scalar_offset, immediate, line);
+  const auto bytes = static_cast<unsigned>(size);
+  if (!has_lds_load(bytes))
+    hipcpu_kernel_fault("unsupported", "loads to LDS have 4 bytes per lane on gfx942, and 4, 12 or 16 on gfx950");
+  load_buffer_to_lds(descriptor, lds, bytes, offset, scalar_offset, immediate, line);
 }
 template <class T, class Descriptor>
 inline T intrinsic_buffer_atomic_fadd(T value, const Descriptor& descriptor, int offset, int scalar_offset, int = 0) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <hipcpu/builtins/words.h>
+#include <hipcpu/ext_vector.h>
 #include <hipcpu/wave.h>
 
 namespace hipcpu {
@@ -194,29 +195,38 @@ static inline int __builtin_amdgcn_ds_swizzle(int value, hipcpu::SwizzlePattern 
   return 0;
 }
 
-#ifdef __gfx950__
+#ifdef HIPCPU_GFX950
 namespace hipcpu {
 
-// Exchanges odd rows of `first` with even rows of `second`; a row has `rows` lanes.
-inline Register<8> swap_rows(uint32_t first, uint32_t second, unsigned rows, int line) {
-  const uint32_t lane = __lane_id();
-  const bool odd = lane / rows & 1;
+// Exchanges the odd rows of `first` with the even rows of `second`; a row has `lanes` lanes. A value whose partner is
+// inactive stays.
+inline ext_vector<unsigned, 2> swap_rows(uint32_t first, uint32_t second, unsigned lanes, const char* what, int line) {
+  const uint32_t lane = __lane_id(), partner = lane ^ lanes;
   pass_word(first, line);
-  const uint32_t others_first = word_of(lane ^ rows);
+  const uint32_t partners_first = word_of(partner);
   pass_word(second, line);
-  const uint32_t others_second = word_of(lane ^ rows);
-  return odd ? Register<8>{{others_second, second}} : Register<8>{{first, others_first}};
+  const uint32_t partners_second = word_of(partner);
+  if (!is_active(partner)) {
+#ifdef HIPCPU_CHECKED
+    hipcpu_checked_inactive(partner, what, line);
+#endif
+    return {first, second};
+  }
+  if (lane & lanes) return {partners_second, second};
+  return {first, partners_first};
 }
 
 }  // namespace hipcpu
 
-static inline hipcpu::Register<8> __builtin_amdgcn_permlane16_swap(unsigned first, unsigned second, hipcpu::Constant,
-                                                                   hipcpu::Constant, int line = __builtin_LINE()) {
-  return hipcpu::swap_rows(first, second, 16, line);
+static inline hipcpu::ext_vector<unsigned, 2> __builtin_amdgcn_permlane16_swap(unsigned first, unsigned second,
+                                                                               hipcpu::Constant, hipcpu::Constant,
+                                                                               int line = __builtin_LINE()) {
+  return hipcpu::swap_rows(first, second, 16, "permlane16_swap", line);
 }
-static inline hipcpu::Register<8> __builtin_amdgcn_permlane32_swap(unsigned first, unsigned second, hipcpu::Constant,
-                                                                   hipcpu::Constant, int line = __builtin_LINE()) {
-  return hipcpu::swap_rows(first, second, 32, line);
+static inline hipcpu::ext_vector<unsigned, 2> __builtin_amdgcn_permlane32_swap(unsigned first, unsigned second,
+                                                                               hipcpu::Constant, hipcpu::Constant,
+                                                                               int line = __builtin_LINE()) {
+  return hipcpu::swap_rows(first, second, 32, "permlane32_swap", line);
 }
 #endif
 
