@@ -92,6 +92,75 @@ def test_a_second_backend_is_tried(stack: Stack, tmp_path: Path) -> None:
         assert stack.cloud.bill()[-1].backend == "hotaisle"
 
 
+def test_the_cheaper_backend_is_used_first(tmp_path: Path) -> None:
+    """The log says that its price is not the one of the ledger; the other backend is used without it."""
+    both = {
+        "AMD_BACKEND": "amddevcloud,hotaisle",
+        "AMD_MINIMUM_RESERVATION": "0s",
+        "AMD_VM_IDLE_TIMEOUT": "1",
+    }
+    with temporary_home() as folder, open_stack(folder) as stack:
+        stack.cloud.switches.hot_aisle_price = 1.50
+        with dstack_service(stack, tmp_path, backends=("amddevcloud", "hotaisle"), **both) as service:
+            user = User(service, "alice")
+            assert user.submit_and_wait(endpoint="checker")[-1]["status"] == "CHECKED"
+            user.wait_until_all_vms_ended()
+            assert [(entry.backend, entry.price) for entry in stack.cloud.bill()] == [("hotaisle", 1.5)]
+            assert any("costs $1.5 per hour, but the ledger uses $1.99" in line for line in service.lines)
+            stack.server.restart_without("hotaisle")
+            assert user.submit_and_wait(endpoint="checker")[-1]["status"] == "CHECKED"
+            assert [entry.backend for entry in stack.cloud.bill()] == ["hotaisle", "amddevcloud"]
+
+
+def test_a_key_that_is_revoked_while_the_service_runs(stack: Stack, tmp_path: Path) -> None:
+    """Submissions fail with the reason, and nothing is billed; with a valid key and a reset they succeed."""
+    before = len(stack.cloud.bill())
+    with dstack_service(stack, tmp_path) as service:
+        user = User(service, "alice")
+        stack.cloud.switches.rejects_key = True
+        last = user.submit_and_wait(endpoint="checker")[-1]
+        assert last["status"] == "ERROR"
+        assert "amddevcloud rejects the API key of the dstack server" in last["message"]
+        assert [problem["kind"] for problem in user.provisioning_problems()] == ["DENIED"]
+        assert len(stack.cloud.bill()) == before
+        stack.cloud.switches.rejects_key = False
+        service.run("provisioning", "--reset", "MI300X", WARMFRONT_API_KEY=user.key)
+        assert user.submit_and_wait(endpoint="checker")[-1]["status"] == "CHECKED"
+
+
+@pytest.mark.parametrize("refusal", [refusals.RATE_LIMIT, refusals.SERVER_ERROR])
+def test_failures_of_the_cloud_are_waited_out(stack: Stack, tmp_path: Path, refusal: Refusal) -> None:
+    """They have another kind than a lack of capacity, and end by themselves."""
+    stack.cloud.switches.refuses_create = refusal
+    with dstack_service(stack, tmp_path) as service:
+        user = User(service, "alice")
+        events = []
+        for event in user.follow(user.submit(endpoint="checker")):
+            events.append(event)
+            if event["status"] == "WAITING":
+                stack.cloud.switches.refuses_create = None
+        assert events[-1]["status"] == "CHECKED", events[-1]
+        assert {wait["kind"] for wait in waits(events)} == {"UNREACHABLE"}
+        assert all(str(refusal.status) in wait["reason"] for wait in waits(events))
+
+
+def test_a_fleet_that_another_service_fills(stack: Stack, tmp_path: Path) -> None:
+    """The reason names the fleet and its limit; the operator sees whose VMs they are."""
+    fleet = {"AMD_FLEET_NAME": "filled"}
+    with dstack_service(stack, tmp_path / "first", nodes="0..1", AMD_VM_IDLE_TIMEOUT="600", **fleet) as first:
+        assert User(first, "alice").submit_and_wait(endpoint="checker")[-1]["status"] == "CHECKED"
+        with dstack_service(stack, tmp_path / "second", nodes="0..1", **fleet) as second:
+            user = User(second, "bob")
+            submission_id = user.submit(endpoint="checker")
+            wait = next(event for event in user.follow(submission_id) if event["status"] == "WAITING")
+            assert wait["kind"] == "FLEET_FULL"
+            assert wait["reason"] == "The fleet filled has reached its limit of 1 VM (AMD_FLEET_MAX_NODES)."
+            report = second.run("provisioning", WARMFRONT_API_KEY=user.key).stdout
+            assert "fleet create` applies AMD_FLEET_MAX_NODES=3 to it" in report, report
+            assert "foreign: service" in second.run("fleet", "show").stdout
+            user.cancel(submission_id)
+
+
 @pytest.mark.parametrize(
     ("refusal", "kind", "status"),
     [

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _API = f"https://{amd_developer_cloud.HOST}/v2"
 _AISLE = f"https://{hot_aisle.HOST}/api/teams/{hot_aisle.TEAM}/virtual_machines"
 _BASE, _TOOLS, _NEXT = Layer("base", 800_000), Layer("tools", 200_000), Layer("next", 100_000)
+#: Limit for a condition, only for one that never holds.
+_TIMEOUT_S = 900.0
 
 
 def test_pull_takes_size_over_bandwidth_and_caches_layers() -> None:
@@ -226,6 +228,6 @@ def _client(cloud: FakeCloud, authorization: str = f"Bearer {amd_developer_cloud
 
 
 async def _until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(_TIMEOUT_S):
         while not condition():  # noqa: ASYNC110 - the cloud has no event for it
             await asyncio.sleep(0.01)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: The real dstack server is slow.
 pytestmark = pytest.mark.slow
 #: Limit for a run to end; dstack gives up on a lost VM after two minutes, whatever the scale.
-TIMEOUT_S = 240
+TIMEOUT_S = 900
 POLL_S = 0.1
 #: dstack's shell ignores the signal that stops a run, so the command replaces the shell.
 LONG = "exec sleep 300"

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 PROJECT = "main"
 #: The first migrations take about ten seconds, on a busy machine several times as long.
-_START_TIMEOUT_S = 180.0
+_START_TIMEOUT_S = 900.0
 _STOP_TIMEOUT_S = 20.0
+_REQUEST_TIMEOUT_S = 30.0
 _POLL_S = 0.05
 #: Runs a command so that the kernel kills all of its processes when it ends, and the command when we end.
 CONTAINED = (
@@ -158,7 +159,7 @@ class DstackServer:
                 if process.poll() is not None:
                     break
                 try:
-                    if client.get("/healthcheck", timeout=1.0).is_success:
+                    if client.get("/healthcheck", timeout=_REQUEST_TIMEOUT_S).is_success:
                         return
                 except httpx.TransportError:
                     time.sleep(_POLL_S)

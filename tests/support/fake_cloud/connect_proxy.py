@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Limit for receiving the head of a request.
-_HEAD_TIMEOUT_S = 30.0
+#: Limit for receiving the head of a request; on a busy machine a client takes long.
+_HEAD_TIMEOUT_S = 300.0
 
 
 class ConnectProxy:
