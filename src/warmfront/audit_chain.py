@@ -37,6 +37,10 @@ class AuditAction(StrEnum):
     PROVISIONING_RESET = "provisioning.reset"
     KEY_CREATE = "key.create"
     KEY_REVOKE = "key.revoke"
+    USER_CHANGE = "user.change"
+    INVITATION_CREATE = "invitation.create"
+    INVITATION_REVOKE = "invitation.revoke"
+    TEAM_BUDGET = "team.budget"
     ALERT_TEST = "alert.test"
 
 

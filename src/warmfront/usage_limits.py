@@ -94,6 +94,7 @@ class DailySpending:
     user_expected_usd: Decimal = Decimal(0)
     team_expected_usd: Decimal = Decimal(0)
     total_expected_usd: Decimal = Decimal(0)
+    team_budget_usd: Decimal | None = None  #: the team's own daily budget; replaces the one of the settings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +105,7 @@ class Cap:
     limit_usd: Decimal
     spent_usd: Decimal
     expected_usd: Decimal  #: the expected cost of unfinished submissions
-    variable: str  #: the setting that an operator can raise
+    remedy: str  #: who can raise it, and where
 
     @property
     def left_usd(self) -> Decimal:
@@ -124,13 +125,17 @@ class Cap:
         return BudgetExceeded(
             f"Daily cap reached: {', '.join(parts)}. "
             f"The cap resets at midnight UTC, in {wait_min // 60} h {wait_min % 60} min.",
-            hint=f"An operator can raise {self.variable}.",
+            hint=self.remedy,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class DailyCaps:
-    """The caps that apply to one user; None for no cap."""
+    """The caps that apply to one user; None for no cap.
+
+    A budget of the team itself is not here: it is read with the spending, in the transaction of the check, so
+    that a change applies to the next attempt of every member.
+    """
 
     user: str
     team: str | None
@@ -143,7 +148,7 @@ class DailyCaps:
     def for_user(
         cls, settings: Settings, user: str, team: str | None, *, own_limit_usd: Decimal | None = None
     ) -> DailyCaps | None:
-        """Return the caps for a user; None if there are none.
+        """Return the caps for a user; None if there are none. A member of a team always has caps.
 
         Args:
             settings: has the operator's caps.
@@ -159,33 +164,47 @@ class DailyCaps:
             team_limit_usd=settings.team_daily_budget_usd if team is not None else None,
             total_limit_usd=settings.total_daily_budget_usd,
         )
-        limits = (caps.user_limit_usd, caps.team_limit_usd, caps.total_limit_usd)
-        return caps if any(limit is not None for limit in limits) else None
+        limits = (caps.user_limit_usd, caps.total_limit_usd)
+        return caps if team is not None or any(limit is not None for limit in limits) else None
 
     def used(self, spending: DailySpending) -> list[Cap]:
         """Return every cap with the amount that is used today."""
-        entries = [
-            (self.user, self.user_limit_usd, spending.user_usd, spending.user_expected_usd, ""),
-            (
-                f"Team {self.team}",
-                self.team_limit_usd,
-                spending.team_usd,
-                spending.team_expected_usd,
-                "TEAM_",
-            ),
-            ("The service", self.total_limit_usd, spending.total_usd, spending.total_expected_usd, "TOTAL_"),
-        ]
-        return [
-            Cap(
-                subject=subject,
-                limit_usd=limit_usd,
-                spent_usd=spent_usd,
-                expected_usd=expected_usd,
-                variable=f"WARMFRONT_{prefix}DAILY_BUDGET",
+        caps = []
+        if self.user_limit_usd is not None:
+            caps.append(
+                Cap(
+                    subject=self.user,
+                    limit_usd=self.user_limit_usd,
+                    spent_usd=spending.user_usd,
+                    expected_usd=spending.user_expected_usd,
+                    remedy=_remedy("", f"user {self.user}", self.own_limit_usd),
+                )
             )
-            for subject, limit_usd, spent_usd, expected_usd, prefix in entries
-            if limit_usd is not None
-        ]
+        if (team_limit_usd := self.team_limit(spending)) is not None:
+            caps.append(
+                Cap(
+                    subject=f"Team {self.team}",
+                    limit_usd=team_limit_usd,
+                    spent_usd=spending.team_usd,
+                    expected_usd=spending.team_expected_usd,
+                    remedy=_remedy("TEAM_", f"team {self.team}", spending.team_budget_usd),
+                )
+            )
+        if self.total_limit_usd is not None:
+            caps.append(
+                Cap(
+                    subject="The service",
+                    limit_usd=self.total_limit_usd,
+                    spent_usd=spending.total_usd,
+                    expected_usd=spending.total_expected_usd,
+                    remedy=_remedy("TOTAL_", "service", None),
+                )
+            )
+        return caps
+
+    def team_limit(self, spending: DailySpending) -> Decimal | None:
+        """Return the daily budget of the team: its own, or the one of the settings; None if there is none."""
+        return self.team_limit_usd if spending.team_budget_usd is None else spending.team_budget_usd
 
     def exceeded(self, spending: DailySpending, cost_usd: Decimal, now: float) -> BudgetExceeded | None:
         """Return the error for the first cap that a submission of this cost would exceed.
@@ -201,3 +220,10 @@ class DailyCaps:
         """Raise `BudgetExceeded` if a submission of this cost would exceed a cap."""
         if error := self.exceeded(spending, cost_usd, now):
             raise error
+
+
+def _remedy(prefix: str, owner: str, own_budget_usd: Decimal | None) -> str:
+    """Return who can raise a cap: a setting, or the owner's own budget, which replaces the setting."""
+    if own_budget_usd is None:
+        return f"An operator can raise WARMFRONT_{prefix}DAILY_BUDGET."
+    return f"An admin can raise the budget of the {owner}."

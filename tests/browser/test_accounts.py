@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,13 +26,15 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.issuer
 
 #: A browser reports rejected requests on its console.
-_REJECTED = re.compile("the server responded with a status of (401|403|404|409)")
+_REJECTED = re.compile("the server responded with a status of (401|402|403|404|409)")
 
 
 @pytest.fixture(scope="module", name="service")
 def _service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     folder = tmp_path_factory.mktemp("accounts")
-    with serving_accounts(folder, WARMFRONT_ADMINS="ada@example.com", **REHEARSAL) as (service, _):
+    settings = {"WARMFRONT_ADMINS": "ada@example.com", "AMD_VM_IDLE_TIMEOUT": "3600", **REHEARSAL}
+    settings["AMD_MI300X_HOURLY_RATE"] = "99"  # a submission costs more than a cent
+    with serving_accounts(folder, **settings) as (service, _):
         yield service
 
 
@@ -73,6 +76,84 @@ def test_two_people_one_invited_by_the_other_share_a_submission(browser: Browser
     assignment.get_by_role("link", name="Team leaderboard").click()
     expect(grace.page.get_by_role("main")).to_contain_text("Only members of the team kernels are ranked")
     for window in (ada, grace, stranger):
+        assert [error for error in window.console_errors if not _REJECTED.search(error)] == []
+        window.close()
+
+
+def test_an_operator_who_signed_in_drains_a_vm_and_the_log_says_who_and_when(
+    browser: Browser, service: Service
+) -> None:
+    """The entry has the operator's name, the VM, and the time of the click."""
+    ada, olga = Window(browser, service.url), Window(browser, service.url)
+    _sign_in(ada.page, "ada")
+    _submit(ada.page)  # on a VM, which is idle afterwards
+    _accept(olga.page, _invite(ada.page, "operator"), "olga", "operator")
+    page = olga.open("/operators")
+    row = page.get_by_test_id("vm-row")
+    expect(row).to_have_count(1)
+    vm_id = row.locator("code").get_attribute("title")
+    row.get_by_role("button", name=re.compile("^Drain VM")).click()
+    expect(page.get_by_test_id("effect")).to_contain_text(re.compile(r"Saves up to \$\d+\.\d+"))
+    earliest = datetime.now().replace(microsecond=0)  # noqa: DTZ005 - the page shows the local time
+    page.get_by_role("button", name="Drain VM", exact=True).click()
+    expect(page.get_by_text("No VMs are running, and nothing is being spent.")).to_be_visible()
+    for window in (olga, ada):  # both read the same log
+        page = window.open("/operators")
+        cells = page.get_by_test_id("audit-entry").first.get_by_role("cell").all_inner_texts()
+        _, time, actor, action, subject, change, outcome = cells
+        assert (actor, action, subject, outcome) == ("olga", "vm.drain", vm_id, "Done")
+        assert change.startswith("draining: no → yes")
+        assert earliest <= datetime.fromisoformat(time) <= datetime.now()  # noqa: DTZ005 - as above
+        page.get_by_role("button", name="Check the chain").click()
+        expect(page.get_by_text("chain intact.")).to_be_visible()
+        assert violations(page) == []
+        window.close()
+
+
+def test_an_admin_changes_a_user_and_the_budget_of_a_team(browser: Browser, service: Service) -> None:
+    """The budget is shown to the members, and refuses a submission that does not fit into it."""
+    ada, edsger = Window(browser, service.url), Window(browser, service.url)
+    _sign_in(ada.page, "ada")
+    _accept(edsger.page, _invite(ada.page), "edsger")
+    page = ada.open("/people")
+    page.get_by_role("button", name="Change edsger").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Team (empty for none)").fill("frugal")
+    dialog.get_by_label(re.compile("^Dollars per day")).fill("")
+    assert violations(page) == []
+    dialog.get_by_role("button", name="Save").click()
+    row = page.get_by_role("table", name="Users").get_by_role("row", name="edsger")
+    expect(row).to_contain_text("frugal")
+    page.get_by_role("button", name="Change the budget of frugal").click()
+    page.get_by_label(re.compile("^Dollars per day for all members")).fill("0.01")
+    expect(page.get_by_test_id("effect")).to_have_text("The team can spend up to $0.01 more today.")
+    page.get_by_role("button", name="Save").click()
+    team = page.get_by_role("table", name="Teams").get_by_role("row", name="frugal")
+    expect(team).to_contain_text("$0.01")
+    page = edsger.open("/team")
+    expect(page.get_by_role("region", name="Budget")).to_contain_text("$0.00 of $0.01 spent today")
+    expect(page.get_by_role("region", name="Budget")).to_contain_text("$0.01 left")
+    assert violations(page) == []
+    _write(page, EXAMPLE)
+    page.get_by_role("button", name="Submit", exact=True).click()
+    refusal = page.get_by_text(
+        re.compile(r"Daily cap reached: Team frugal has spent \$0\.0000 of \$0\.01 per day")
+    )
+    expect(refusal.first).to_be_visible()
+    expect(page.get_by_text("An admin can raise the budget of the team frugal.").first).to_be_visible()
+    ada.page.get_by_role("button", name="Change the budget of frugal").click()
+    ada.page.get_by_label(re.compile("^Dollars per day for all members")).fill("50")
+    ada.page.get_by_role("button", name="Save").click()
+    expect(team).to_contain_text("$50.00")
+    _submit(page)
+    budget = edsger.open("/team").get_by_role("region", name="Budget")
+    expect(budget).to_contain_text(re.compile(r"\$\d+\.\d+ of \$50\.00 spent today"))
+    expect(budget).not_to_contain_text("$50.00 left")
+    ada.open("/operators")
+    changes = ada.page.get_by_test_id("audit-entry").all_inner_texts()
+    assert any("team.budget" in change and "daily budget usd: 0.01" in change for change in changes)
+    assert any("user.change" in change and "team: kernels → frugal" in change for change in changes)
+    for window in (ada, edsger):
         assert [error for error in window.console_errors if not _REJECTED.search(error)] == []
         window.close()
 
@@ -185,21 +266,23 @@ def _sign_out(page: Page) -> None:
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-def _invite(page: Page) -> str:
+def _invite(page: Page, role: str = "author") -> str:
     page.goto("/people")
-    page.get_by_label("Team (optional)").fill("kernels")
-    page.get_by_label("Dollars per day (optional)").fill("2.50")
-    page.get_by_role("button", name="Create invitation").click()
+    form = page.get_by_role("form", name="New invitation")
+    form.get_by_label("Role").select_option(role)
+    form.get_by_label("Team (optional)").fill("kernels")
+    form.get_by_label("Dollars per day (optional)").fill("2.50")
+    form.get_by_role("button", name="Create invitation").click()
     link = page.get_by_label(re.compile("Send this link")).input_value()
     assert violations(page) == []
     return link
 
 
-def _accept(page: Page, link: str, name: str) -> None:
+def _accept(page: Page, link: str, name: str, role: str = "author") -> None:
     page.goto(link)
     expect(page.get_by_role("heading", name="You are invited to Warmfront")).to_be_visible()
     expect(page.get_by_role("main")).to_contain_text(
-        "author in the team kernels, with a budget of $2.50 per day"
+        f"{role} in the team kernels, with a budget of $2.50 per day"
     )
     assert violations(page) == []
     _visit_issuer(page, name)

@@ -80,7 +80,7 @@ def test_the_intake_switch_and_a_limit(browser: Browser, keyed: tuple[Service, s
     expect(page.get_by_text("Paused: new submissions are refused.")).to_be_visible()
     page.get_by_role("link", name="Operations", exact=True).last.click()
     expect(page.get_by_text("new submissions are refused: The image is being replaced.")).to_be_visible()
-    page.get_by_role("link", name="Act on VMs, intake, limits and keys").click()
+    page.get_by_role("link", name="Act on VMs, intake and limits").click()
     page.get_by_role("button", name="Resume intake").click()
     expect(page.get_by_text("Submissions are accepted and run.")).to_be_visible()
     limit = page.get_by_label("VMs at a time", exact=True)
@@ -103,23 +103,28 @@ def test_the_intake_switch_and_a_limit(browser: Browser, keyed: tuple[Service, s
 
 
 def test_keys_are_created_and_revoked_on_the_page(browser: Browser, keyed: tuple[Service, str]) -> None:
-    """The secret is shown once and works; a user's key does not open the view."""
+    """The secret is shown once and works; a user's key does not open the views."""
     service, key = keyed
     window, page = _open(browser, service, key)
+    page.get_by_role("link", name="People, keys and teams").click()
     form = page.get_by_role("form", name="New API key")
     form.get_by_label("User").fill("ada")
     form.get_by_label("Team").fill("kernels")
     form.get_by_role("button", name="Create key").click()
-    secret = page.locator(".operators-secret").inner_text()
-    expect(page.get_by_role("row", name="kernels ada")).to_be_visible()
+    secret = page.get_by_label("The key of ada. It is not shown again.").input_value()
+    expect(page.get_by_role("table", name="Teams").get_by_role("row", name="kernels ada")).to_be_visible()
     user = Window(browser, service.url)
     user.context.add_init_script(f"localStorage.setItem('warmfront.key', '{secret}')")
-    expect(user.open("/operators").get_by_role("heading", name="Operators only")).to_be_visible()
+    for path in ("/operators", "/people"):
+        expect(user.open(path).get_by_role("heading", name="Operators only")).to_be_visible()
     user.close()
-    page.get_by_role("button", name="Revoke the key of ada").click()
-    page.get_by_role("button", name="Revoke key").click()
-    expect(page.get_by_role("button", name="Revoke the key of ada")).to_have_count(0)
+    revoke = page.get_by_role("button", name=re.compile("^Revoke key .* of ada$"))
+    revoke.click()
+    page.get_by_role("button", name="Revoke key", exact=True).click()
+    expect(revoke).to_have_count(0)
     assert service.run("vms", WARMFRONT_API_KEY=secret).returncode == 2
+    page.get_by_role("link", name="Operators", exact=True).first.click()
+    expect(page.get_by_test_id("audit-entry").first).to_contain_text("key.revoke")
     assert not any(secret in entry for entry in _entries(page))
     window.close()
     assert window.console_errors == []

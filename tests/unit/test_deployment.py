@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
@@ -74,6 +74,77 @@ def test_prometheus_scrapes_both_services_with_a_key() -> None:
     assert targets == expected
     (secret,) = SERVICES["prometheus"]["secrets"]
     assert job["authorization"] == {"credentials_file": f"/run/secrets/{secret}"}
+
+
+def _mounts(name: str) -> dict[str, str]:
+    """Return the targets of the files and volumes of a service, with their sources."""
+    mounts = {}
+    for volume in SERVICES[name].get("volumes", []):
+        if isinstance(volume, dict):
+            mounts[volume["target"]] = volume["source"]
+        else:
+            source, target, *_ = volume.split(":")
+            mounts[target] = source
+    return mounts
+
+
+def test_every_file_of_prometheus_is_mounted() -> None:
+    """The configuration, and the rules to which it refers, are where Prometheus reads them."""
+    folder = PurePosixPath("/etc/prometheus")
+    mounts = _mounts("prometheus")
+    assert mounts[str(folder / "prometheus.yml")] == "./prometheus.yml"
+    rule_files = yaml.safe_load((DEPLOY / "prometheus.yml").read_text())["rule_files"]
+    assert rule_files
+    for name in rule_files:  # relative to the configuration
+        source = mounts[str(folder / name)]
+        assert yaml.safe_load((DEPLOY / source).read_text())["groups"]
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_files_are_read_only_and_mounted_once(name: str) -> None:
+    """A file of the repository cannot be changed by a container, and no two mounts have one target."""
+    volumes = SERVICES[name].get("volumes", [])
+    assert len(_mounts(name)) == len(volumes)
+    for volume in volumes:
+        if isinstance(volume, dict):
+            assert volume["read_only"]
+        elif volume.startswith("."):
+            assert volume.endswith(":ro"), volume
+
+
+def test_the_image_is_built_from_files_that_exist() -> None:
+    """The build context, the Dockerfile and everything that it copies exist; its arguments are passed."""
+    build = SERVICES["service"]["build"]
+    context = (DEPLOY / build["context"]).resolve()
+    assert context == ROOT
+    dockerfile = (context / build["dockerfile"]).read_text()
+    for line in re.findall(r"^COPY (.+)$", dockerfile, re.MULTILINE):
+        *sources, _ = line.split()
+        assert all((context / source).exists() for source in sources), line
+    assert set(re.findall(r"^ARG (\w+)$", dockerfile, re.MULTILINE)) == set(build["args"])
+    (image,) = {SERVICES[name]["image"] for name in ("service", "standby")}
+    assert f"docker build -t {image} " in dockerfile
+    data_dirs = re.findall(r"^ENV WARMFRONT_DATA_DIR=(\S+)$", dockerfile, re.MULTILINE)
+    assert data_dirs == [target for target, source in _mounts("service").items() if source == "data"]
+
+
+def test_the_settings_file_is_the_one_that_the_documentation_creates() -> None:
+    """`.env` is in the root directory of the repository, for compose and for the containers."""
+    for name in ("service", "standby"):
+        assert (DEPLOY / SERVICES[name]["env_file"]).resolve() == ROOT / ".env"
+    text = (ROOT / "docs" / "deployment.md").read_text()
+    assert "--env-file .env -f deploy/compose.yaml" in text
+    for path in CREATED:
+        created = f"deploy/{path.removeprefix('./')}"
+        assert created in text or created in (DEPLOY / "compose.yaml").read_text()
+        assert created in (ROOT / ".gitignore").read_text().splitlines()  # they contain secrets
+
+
+def test_secrets_are_defined_by_files() -> None:
+    """Each secret is a file that the operator creates, and some service uses it."""
+    used = {secret for service in SERVICES.values() for secret in service.get("secrets", [])}
+    assert used == set(COMPOSE["secrets"])
+    assert {secret["file"] for secret in COMPOSE["secrets"].values()} <= CREATED
 
 
 def test_variables_of_compose_are_documented() -> None:

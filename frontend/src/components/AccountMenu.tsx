@@ -49,7 +49,12 @@ export function AccountMenu(): React.JSX.Element | null {
         </p>
         <Link href="/account">Account</Link>
         {session.team !== null && <Link href="/team">Team {session.team}</Link>}
-        {includes(session.role, "admin") && session.sign_in_name !== null && <Link href="/people">People</Link>}
+        {includes(session.role, "operator") && (
+          <>
+            <Link href="/people">People</Link>
+            <Link href="/operators">Operators</Link>
+          </>
+        )}
         {session.authentication === "session" && (
           <button type="button" onClick={() => void signOut()}>
             Sign out

@@ -24,6 +24,7 @@ import type {
   ProvisioningResponse,
   QuoteResponse,
   ReadinessResponse,
+  Role,
   ShareListResponse,
   ShareResponse,
   SharedResponse,
@@ -244,7 +245,7 @@ export const paceForecasts = (): Promise<PaceForecastListResponse> =>
 export const profile = (): Promise<ProfileResponse> => get("/account");
 export const claimLocalHistory = (): Promise<ClaimResponse> => post("/account/claim-local-history", {});
 export const ownKeys = (): Promise<ApiKeyListResponse> => get("/account/keys");
-export const createKey = (): Promise<ApiKeyCreatedResponse> => post("/account/keys", {});
+export const createKey = (role: Role): Promise<ApiKeyCreatedResponse> => post("/account/keys", { role });
 export const revokeKey = (id: string): Promise<ApiKeyListResponse> => post(`/account/keys/${segment(id)}/revoke`, {});
 export const users = (): Promise<UserListResponse> => get("/users");
 export const changeUser = (name: string, body: UserRequest): Promise<UserResponse> => post(`/users/${segment(name)}`, body);

@@ -7,7 +7,9 @@ describe("number formats", () => {
   });
 
   it("shows fractions of a cent and rounds larger amounts to the cent", () => {
-    expect([0, 0.00012, 0.000504, 0.005, 0.24, 1394.754].map(dollars)).toEqual(["$0.00", "$0.00012", "$0.0005", "$0.005", "$0.24", "$1,394.75"]);
+    expect([0, 0.00012, 0.000504, 0.005, 0.01, 0.0125, 0.24, 1394.754].map(dollars)).toEqual([
+      ...["$0.00", "$0.00012", "$0.0005", "$0.005", "$0.01", "$0.0125", "$0.24", "$1,394.75"],
+    ]);
   });
 
   it("formats durations in seconds, minutes and hours", () => {

@@ -38,13 +38,14 @@ export function roughly(seconds: number): string {
   return `${significant(seconds / 3600, 2)} h`;
 }
 
-/** Format dollars: to the cent from ten cents on, with more digits below. */
+/** Format dollars: to the cent from ten cents on, with more digits below if there are any. */
 export function dollars(usd: number | null | undefined): string {
   if (usd === null || usd === undefined || !Number.isFinite(usd)) return "–";
   const sign = usd < 0 ? MINUS : "";
   const size = Math.abs(usd);
   if (size === 0) return "$0.00";
-  if (size >= 0.1) return `${sign}$${size.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+  const isWholeCents = Number.isInteger(Math.round(size * 1e6) / 1e4);
+  if (size >= 0.1 || isWholeCents) return `${sign}$${size.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
   if (size >= 0.001) return `${sign}$${size.toFixed(4).replace(/0$/, "")}`;
   // Below a tenth of a cent the order of magnitude matters, not the decimals.
   return `${sign}$${Number(size.toPrecision(2)).toFixed(6).replace(/0+$/, "")}`;

@@ -95,7 +95,7 @@ export interface ApiKeyCreatedResponse {
   secret: string;
 }
 
-/** The keys of the caller, oldest first. */
+/** API keys, oldest first: of the caller, or of all users for operators. */
 export interface ApiKeyListResponse {
   items: ApiKeyResponse[];
 }
@@ -167,7 +167,7 @@ export interface AssignmentResultResponse {
   accepted_at: string | null;
 }
 
-export type AuditAction = "vm.release" | "vm.drain" | "vm.pin" | "vm.unpin" | "intake.pause" | "intake.resume" | "limits.change" | "submission.cancel" | "provisioning.reset" | "key.create" | "key.revoke" | "alert.test";
+export type AuditAction = "vm.release" | "vm.drain" | "vm.pin" | "vm.unpin" | "intake.pause" | "intake.resume" | "limits.change" | "submission.cancel" | "provisioning.reset" | "key.create" | "key.revoke" | "user.change" | "invitation.create" | "invitation.revoke" | "team.budget" | "alert.test";
 
 /** The result of checking the hash chain of the audit log. */
 export interface AuditCheckResponse {
@@ -866,32 +866,6 @@ export interface Machine {
   hip_runtime?: string;
 }
 
-/** A new API key with its secret, which is shown once. */
-export interface ManagedKeyCreatedResponse {
-  id: string;
-  user: string;
-  role: Role;
-  team: string | null;
-  created_at: string;
-  revoked_at: string | null;
-  secret: string;
-}
-
-/** Every API key, oldest first. */
-export interface ManagedKeyListResponse {
-  items: ManagedKeyResponse[];
-}
-
-/** An API key of any user, without its secret. */
-export interface ManagedKeyResponse {
-  id: string;
-  user: string;
-  role: Role;
-  team: string | null;
-  created_at: string;
-  revoked_at: string | null;
-}
-
 /** One form of matrix instruction in the hot loop. */
 export interface MatrixFormResponse {
   form: string;
@@ -1574,17 +1548,29 @@ export interface TaskSummary {
   warm_cost_usd: number | null;
 }
 
+/** The daily budget of a team. */
+export interface TeamBudgetRequest {
+  /** For all members together; null restores WARMFRONT_TEAM_DAILY_BUDGET. */
+  daily_budget_usd: number | null;
+}
+
 /** A team with its members and assignments. */
 export interface TeamDetailResponse {
   name: string;
   now: string;
   members: string[];
+  /** What the members have spent today (UTC). */
+  spent_usd: number;
+  /** The expected cost of their unfinished submissions. */
+  expected_usd: number;
+  /** The team's daily budget; null if there is none. */
+  limit_usd: number | null;
   /** Whether the caller may change assignments and export results. */
   can_manage: boolean;
   assignments: AssignmentResponse[];
 }
 
-/** The teams of all active keys. */
+/** The teams with members or a budget, by name. */
 export interface TeamListResponse {
   items: TeamSpendingResponse[];
 }
@@ -1596,8 +1582,10 @@ export interface TeamSpendingResponse {
   spent_usd: number;
   /** The expected cost of unfinished submissions. */
   expected_usd: number;
-  /** Null if there is no daily budget per team. */
+  /** The daily budget that applies; null if there is none. */
   limit_usd: number | null;
+  /** The team's own daily budget; null if WARMFRONT_TEAM_DAILY_BUDGET applies. */
+  budget_usd: number | null;
 }
 
 /** One case passed or failed. */

@@ -46,7 +46,8 @@ export function usesSignIn(current: SessionResponse | null): boolean {
   return current !== null && current.sign_in_name !== null && currentKey() === null;
 }
 
-const ROLES: readonly Role[] = ["reader", "author", "operator", "admin"];
+/** From fewer to more permissions. */
+export const ROLES: readonly Role[] = ["reader", "author", "operator", "admin"];
 
 /** Whether a role has the permissions of another. */
 export function includes(role: Role | null | undefined, needed: Role): boolean {

@@ -10,6 +10,7 @@ from warmfront.money.billing import CENT
 from warmfront.problems.spec import Dtype
 from warmfront.submission import SubmissionState
 from warmfront.verdicts import Endpoint, Verdict
+from warmfront.wire.accounts import ApiKeyCreatedResponse, ApiKeyListResponse, ApiKeyResponse
 from warmfront.wire.base import isoformat
 from warmfront.wire.submission_detail import SubmissionDetailResponse
 from warmfront.wire.submissions import (
@@ -19,7 +20,9 @@ from warmfront.wire.submissions import (
 )
 
 if TYPE_CHECKING:
-    from warmfront.store.records import StoredEvent
+    from collections.abc import Iterable
+
+    from warmfront.store.records import ApiKey, StoredEvent
     from warmfront.submission import Submission
 
 #: The prefix of every route of the API.
@@ -31,6 +34,11 @@ _TENTH = Decimal("0.1")
 def round_to_cents(amount_usd: Decimal) -> Decimal:
     """Round an amount to cents."""
     return amount_usd.quantize(CENT, ROUND_HALF_UP)
+
+
+def exact_dollars(amount_usd: float | None) -> Decimal | None:
+    """Return the amount of a request as a decimal, to the millionth of a dollar."""
+    return None if amount_usd is None else Decimal(str(round(amount_usd, 6)))
 
 
 def percent(part: Decimal, whole: Decimal) -> float:
@@ -101,3 +109,24 @@ def _submission_fields(submission: Submission) -> dict[str, Any]:
         "last_event_id": submission.last_event_id,
         "urls": submission_urls(submission.id),
     }
+
+
+def key_list_response(keys: Iterable[ApiKey]) -> ApiKeyListResponse:
+    """Return keys without their secrets."""
+    return ApiKeyListResponse(items=[_key_response(key) for key in keys])
+
+
+def created_key_response(key: ApiKey, secret: str) -> ApiKeyCreatedResponse:
+    """Return a new key with its secret, which no later response has."""
+    return ApiKeyCreatedResponse(**dict(_key_response(key)), secret=secret)
+
+
+def _key_response(key: ApiKey) -> ApiKeyResponse:
+    return ApiKeyResponse(
+        id=key.id,
+        user=key.user,
+        role=key.role,
+        team=key.team,
+        created_at=key.created_at,
+        revoked_at=key.revoked_at,
+    )

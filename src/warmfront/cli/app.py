@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from warmfront import __version__
-from warmfront.cli import cost_commands, operator_commands
+from warmfront.cli import account_commands, cost_commands, operator_commands
 from warmfront.cli.fleet_commands import fleet_app
 from warmfront.cli.image_commands import image_app
 
@@ -36,6 +36,8 @@ app.add_typer(image_app, name="image")
 app.add_typer(operator_commands.vm_app, name="vm")
 app.add_typer(operator_commands.intake_app, name="intake")
 app.add_typer(operator_commands.limits_app, name="limits")
+app.add_typer(account_commands.users_app, name="users")
+app.add_typer(account_commands.teams_app, name="teams")
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 ReceiptOption = Annotated[

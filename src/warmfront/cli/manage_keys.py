@@ -6,26 +6,22 @@ A secret is printed once and is not stored.
 
 from __future__ import annotations
 
-import asyncio
-import getpass
-import re
 import sys
 import time
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from warmfront import settings
-from warmfront.audit_chain import Actor
-from warmfront.cli.error_report import report
+from warmfront.cli.database_access import (
+    isoformat,
+    machine_actor,
+    valid_name,
+    valid_role,
+    with_store,
+)
 from warmfront.cli.formatting import print_columns, print_json
-from warmfront.errors import BadRequest, NotFound, UsageError, WarmfrontError
-from warmfront.roles import Role
-from warmfront.store.sql_database import open_store
+from warmfront.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from warmfront.store.records import ApiKey
     from warmfront.store.store import Store
 
@@ -34,9 +30,9 @@ def create(user: str, role: str, *, team: str | None = None, as_json: bool) -> i
     """Create a key and print its secret."""
 
     async def work(store: Store) -> int:
-        team_name = None if team is None else _valid_name("--team", team)
+        team_name = None if team is None else valid_name("--team", team)
         key, secret = await store.create_key(
-            _valid_name("--user", user), _valid_role(role), time.time(), team=team_name, by=_actor()
+            valid_name("--user", user), valid_role(role), time.time(), team=team_name, by=machine_actor()
         )
         if as_json:
             print_json({**_fields(key), "secret": secret})
@@ -49,7 +45,7 @@ def create(user: str, role: str, *, team: str | None = None, as_json: bool) -> i
         )
         return 0
 
-    return _with_store(work, as_json=as_json)
+    return with_store(work, as_json=as_json)
 
 
 def show_all(*, as_json: bool) -> int:
@@ -63,7 +59,7 @@ def show_all(*, as_json: bool) -> int:
             print_columns([("ID", "USER", "TEAM", "ROLE", "CREATED", "REVOKED"), *map(_row, all_keys)])
         return 0
 
-    return _with_store(work, as_json=as_json)
+    return with_store(work, as_json=as_json)
 
 
 def revoke(prefix: str, *, as_json: bool) -> int:
@@ -71,7 +67,7 @@ def revoke(prefix: str, *, as_json: bool) -> int:
 
     async def work(store: Store) -> int:
         key = _select(await store.list_keys(), prefix)
-        await store.revoke_key(key.id, time.time(), by=_actor())
+        await store.revoke_key(key.id, time.time(), by=machine_actor())
         if as_json:
             print_json({"id": key.id, "revoked": True})
         else:
@@ -84,30 +80,7 @@ def revoke(prefix: str, *, as_json: bool) -> int:
             )
         return 0
 
-    return _with_store(work, as_json=as_json)
-
-
-def _actor() -> Actor:
-    """Return the user of this machine, for the audit log."""
-    try:
-        name = getpass.getuser()
-    except (OSError, KeyError):  # a user without a name, as in a container
-        name = "unknown"
-    return Actor(name=name, via="command line")
-
-
-def _with_store(work: Callable[[Store], Awaitable[int]], *, as_json: bool) -> int:
-    async def opened() -> int:
-        store = await open_store(settings.load(), exclusive=False)
-        try:
-            return await work(store)
-        finally:
-            await store.close()
-
-    try:
-        return asyncio.run(opened())
-    except WarmfrontError as error:
-        return report(error, as_json=as_json)
+    return with_store(work, as_json=as_json)
 
 
 def _select(all_keys: list[ApiKey], prefix: str) -> ApiKey:
@@ -123,28 +96,8 @@ def _select(all_keys: list[ApiKey], prefix: str) -> ApiKey:
     return active[0]
 
 
-def _valid_name(option: str, name: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}", name):
-        raise BadRequest(
-            f"{option} is {name[:80]!r}, which is not a valid name.",
-            hint="Use up to 64 letters, digits and . _ @ -, starting with a letter or digit.",
-        )
-    return name
-
-
-def _valid_role(name: str) -> Role:
-    name = _EARLIER_ROLES.get(name, name)
-    if name not in set(Role):
-        raise BadRequest(f"--role is {name!r}.", hint=f"Use one of: {', '.join(Role)}.")
-    return Role(name)
-
-
-#: Roles of earlier releases by their names then, which scripts may still use.
-_EARLIER_ROLES = {"user": Role.AUTHOR.value}
-
-
 def _fields(key: ApiKey) -> dict[str, object]:
-    return {**asdict(key), "created_at": _iso(key.created_at), "revoked_at": _iso(key.revoked_at)}
+    return {**asdict(key), "created_at": isoformat(key.created_at), "revoked_at": isoformat(key.revoked_at)}
 
 
 def _row(key: ApiKey) -> tuple[str, ...]:
@@ -153,12 +106,6 @@ def _row(key: ApiKey) -> tuple[str, ...]:
         key.user,
         key.team or "",
         key.role,
-        _iso(key.created_at) or "",
-        _iso(key.revoked_at) or "",
+        isoformat(key.created_at) or "",
+        isoformat(key.revoked_at) or "",
     )
-
-
-def _iso(seconds: float | None) -> str | None:
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

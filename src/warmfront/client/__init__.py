@@ -23,6 +23,7 @@ from warmfront.wire.forecasts import WhatIfResponse as WhatIf
 from warmfront.wire.operations import ProvisioningProblemResponse as ProvisioningProblem
 from warmfront.wire.operator_controls import IntakeResponse as IntakeState
 from warmfront.wire.operator_controls import LimitsResponse as Limits
+from warmfront.wire.operator_controls import TeamSpendingResponse as TeamSpending
 from warmfront.wire.signing_keys import SigningKeyResponse as SigningKey
 from warmfront.wire.submissions import SubmissionPageResponse as Page
 from warmfront.wire.submissions import SubmissionResponse as Submission
@@ -48,6 +49,7 @@ __all__ = [
     "Retry",
     "SigningKey",
     "Submission",
+    "TeamSpending",
     "Vm",
     "WhatIf",
     "get_orchestrator_metrics",

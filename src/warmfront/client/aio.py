@@ -31,6 +31,8 @@ from warmfront.wire.operator_controls import (
     ActionEffectResponse,
     IntakeResponse,
     LimitsResponse,
+    TeamListResponse,
+    TeamSpendingResponse,
     VmActionsResponse,
 )
 from warmfront.wire.signing_keys import SigningKeyListResponse, SigningKeyResponse
@@ -40,6 +42,7 @@ from warmfront.wire.vms import VmListResponse, VmResponse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
+    from decimal import Decimal
 
 DEFAULT_URL = "http://127.0.0.1:3000"
 
@@ -464,6 +467,33 @@ class AsyncClient:
             ...     print(limit.name, limit.value)
         """
         return parse_response(LimitsResponse, await self._request("GET", "/limits"))
+
+    async def teams(self) -> list[TeamSpendingResponse]:
+        """Return the teams with what each has spent today, and its budget. Requires an operator's key.
+
+        Example:
+            >>> for team in await client.teams():
+            ...     print(team.team, team.spent_usd, team.limit_usd)
+        """
+        return parse_response(TeamListResponse, await self._request("GET", "/operators/teams")).items
+
+    async def set_team_budget(self, team: str, daily_budget_usd: Decimal | None) -> TeamSpendingResponse:
+        """Set what the members of a team may spend per day, together. Requires an admin's key.
+
+        Args:
+            team: the name of the team.
+            daily_budget_usd: dollars per day (UTC); None restores the service's default.
+
+        Raises:
+            NotAllowed: The key's role is not admin.
+
+        Example:
+            >>> await client.set_team_budget("kernels", Decimal("25.50"))
+        """
+        path = f"/operators/teams/{quote(team, safe='')}/budget"
+        amount = None if daily_budget_usd is None else float(daily_budget_usd)
+        body = await self._request("POST", path, json={"daily_budget_usd": amount})
+        return parse_response(TeamSpendingResponse, body)
 
     async def change_limits(
         self, changes: Mapping[str, str | None], *, reason: str = "", dry_run: bool = False

@@ -108,6 +108,8 @@ class Client:
     resume_intake = _blocking(AsyncClient.resume_intake)
     limits = _blocking(AsyncClient.limits)
     change_limits = _blocking(AsyncClient.change_limits)
+    teams = _blocking(AsyncClient.teams)
+    set_team_budget = _blocking(AsyncClient.set_team_budget)
     alerts = _blocking(AsyncClient.alerts)
     test_alerts = _blocking(AsyncClient.test_alerts)
     audit = _blocking(AsyncClient.audit)

@@ -166,6 +166,8 @@ def _standby_context(settings: Settings, store: Store, events: EventLog) -> Serv
         log=events,
         clock=SystemClock(),
         new_id=_new_id,
+        # Without it, a request without a key would be one of `local`, as on a service without sign-in.
+        identity_provider=open_identity_provider(settings),
         signing_keys=open_keyring(settings.data_dir),
     )
 
@@ -199,6 +201,7 @@ async def _open_context(
         reconciler = stack.enter_context(_start_reconciler(store, provider, clock))
         stack.enter_context(_run_in_background(exit_if_superseded(store, settings)))
         stack.enter_context(_start_preflight(settings))
+        await _warn_without_admin(store, settings)
         yield ServiceContext(
             settings=settings,
             store=store,
@@ -216,6 +219,15 @@ async def _open_context(
                 asyncio.to_thread, check_storage, settings.data_dir, settings.min_free_disk_bytes
             ),
         )
+
+
+async def _warn_without_admin(store: Store, settings: Settings) -> None:
+    """Log how to create the first admin: without one, no one can be invited."""
+    if settings.oidc_issuer is None or settings.admins or await store.accounts.has_admin():
+        return
+    log.warning(
+        "no user is an admin; `warmfront users invite --role admin` on this machine prints a link for one"
+    )
 
 
 async def _ownership(store: Store, clock: Clock) -> Ownership:

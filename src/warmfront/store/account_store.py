@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warmfront.store import invitation_queries, profile_queries, user_queries
+from warmfront.roles import Role
+from warmfront.store import invitation_queries, operator_queries, profile_queries, user_queries
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
-    from warmfront.roles import Role
+    from warmfront.audit_chain import Actor
     from warmfront.store.account_records import Identity, Invitation, Session, SignUpPolicy, User
     from warmfront.store.database import Database
     from warmfront.store.profile_queries import UserProfile
@@ -57,6 +58,10 @@ class AccountStore:
         """Return every user, by name."""
         return await self._database.read(user_queries.all_users)
 
+    async def has_admin(self) -> bool:
+        """Return whether there is a user with the role admin who is not disabled."""
+        return any(user.role is Role.ADMIN and user.disabled_at is None for user in await self.list_users())
+
     async def change_user(
         self,
         name: str,
@@ -67,10 +72,11 @@ class AccountStore:
         manages_team: bool,
         daily_budget_usd: Decimal | None,
         disabled: bool,
+        by: Actor,
     ) -> User | None:
         """Change what an admin decides about a user; None if there is no such user."""
         return await self._database.write(
-            user_queries.change,
+            operator_queries.change_user,
             name,
             now,
             role=role,
@@ -78,6 +84,7 @@ class AccountStore:
             manages_team=manages_team,
             daily_budget_usd=daily_budget_usd,
             disabled=disabled,
+            by=by,
         )
 
     async def claim_local_history(self, name: str) -> int:
@@ -96,7 +103,7 @@ class AccountStore:
         self,
         *,
         role: Role,
-        created_by: str,
+        by: Actor,
         now: float,
         expires_at: float,
         team: str | None = None,
@@ -106,15 +113,15 @@ class AccountStore:
     ) -> tuple[Invitation, str]:
         """Create an invitation; return it with its secret, which cannot be retrieved later."""
         return await self._database.write(
-            invitation_queries.create,
+            operator_queries.create_invitation,
+            now,
             role=role,
-            created_by=created_by,
-            now=now,
             expires_at=expires_at,
             team=team,
             manages_team=manages_team,
             daily_budget_usd=daily_budget_usd,
             note=note,
+            by=by,
         )
 
     async def list_invitations(self) -> list[Invitation]:
@@ -125,6 +132,6 @@ class AccountStore:
         """Return the unused invitation with this secret, or raise `InvitationRejected`."""
         return await self._database.read(invitation_queries.require_usable, secret, now)
 
-    async def revoke_invitation(self, invitation_id: str, now: float) -> bool:
+    async def revoke_invitation(self, invitation_id: str, now: float, *, by: Actor) -> bool:
         """Revoke an invitation; return False if there is no unused one with this id."""
-        return await self._database.write(invitation_queries.revoke, invitation_id, now)
+        return await self._database.write(operator_queries.revoke_invitation, invitation_id, now, by=by)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import BigInteger, bindparam, cast, func, insert, select, union
 
-from warmfront.store import schema
+from warmfront.store import schema, team_queries
 from warmfront.store.records import LedgerEntry, Meter
 from warmfront.submission import REPORT, UNFINISHED
 from warmfront.usage_limits import DailySpending
@@ -152,6 +152,7 @@ def spent_today(
         user_expected_usd=_dollars(conn, expected["user"], user),
         team_expected_usd=_dollars(conn, expected["team"], team) if team is not None else Decimal(0),
         total_expected_usd=_dollars(conn, expected["total"]),
+        team_budget_usd=team_queries.budget(conn, team) if team is not None else None,
     )
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from warmfront.submission import SubmissionState
 
 #: The migration that creates the tables below.
-REVISION = "0013"
+REVISION = "0014"
 
 
 class Usd(TypeDecorator[Decimal]):
@@ -305,6 +305,13 @@ shares = Table(
     Index(None, "submission_id", unique=True),
     Index(None, "owner", "created_at"),
     Index(None, "visibility", "created_at"),
+)
+
+team_budgets = Table(
+    "team_budgets",
+    metadata,
+    Column("team", Text, primary_key=True),
+    Column("daily_budget_usd", Usd, nullable=False),
 )
 
 assignments = Table(

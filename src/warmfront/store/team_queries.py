@@ -12,6 +12,7 @@ from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from decimal import Decimal
 
     from sqlalchemy import Connection
 
@@ -19,6 +20,7 @@ _A = schema.assignments.c
 _S = schema.submissions.c
 _U = schema.users.c
 _K = schema.api_keys.c
+_B = schema.team_budgets.c
 _NAMES = tuple(TeamAssignment.__dataclass_fields__)
 _ASSIGNMENTS = select(*[_A[name] for name in _NAMES])
 
@@ -32,6 +34,43 @@ _MEMBERS = union(
     select(_U.name).where(_U.team == bindparam("team"), _U.disabled_at.is_(None)),
     select(_K.user_name).where(_K.team == bindparam("team"), _K.revoked_at.is_(None)),
 )
+
+
+def all_teams(conn: Connection) -> dict[str, list[str]]:
+    """Return the members of every team that has members or a budget, by its name."""
+    teams: dict[str, list[str]] = {}
+    for team, member in sorted(conn.execute(_ALL_MEMBERS).all()):
+        teams.setdefault(team, []).append(member)
+    for (team,) in conn.execute(_WITH_BUDGET):
+        teams.setdefault(team, [])
+    return dict(sorted(teams.items()))
+
+
+_ALL_MEMBERS = union(
+    select(_U.team, _U.name).where(_U.team.is_not(None), _U.disabled_at.is_(None)),
+    select(_K.team, _K.user_name).where(_K.team.is_not(None), _K.revoked_at.is_(None)),
+)
+_WITH_BUDGET = select(_B.team)
+
+
+def budget(conn: Connection, team: str) -> Decimal | None:
+    """Return the team's own daily budget; None if the one of the settings applies."""
+    row = conn.execute(_BUDGET, {"team": team}).first()
+    return None if row is None else row.daily_budget_usd
+
+
+_BUDGET = select(_B.daily_budget_usd).where(_B.team == bindparam("team"))
+
+
+def set_budget(conn: Connection, team: str, budget_usd: Decimal | None) -> None:
+    """Set the team's own daily budget; None deletes it."""
+    conn.execute(_DELETE_BUDGET, {"this": team})
+    if budget_usd is not None:
+        conn.execute(_SET_BUDGET, {"team": team, "daily_budget_usd": budget_usd})
+
+
+_DELETE_BUDGET = delete(schema.team_budgets).where(_B.team == bindparam("this"))
+_SET_BUDGET = insert(schema.team_budgets)
 
 
 def create_assignment(conn: Connection, assignment: TeamAssignment) -> TeamAssignment:

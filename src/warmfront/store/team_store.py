@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warmfront.store import team_queries
+from warmfront.store import operator_queries, team_queries
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
+    from warmfront.audit_chain import Actor
     from warmfront.store.account_records import AssignmentResult, TeamAssignment
     from warmfront.store.database import Database
 
@@ -20,6 +23,14 @@ class TeamStore:
     async def members(self, team: str) -> list[str]:
         """Return the members of a team, by name."""
         return await self._database.read(team_queries.members, team)
+
+    async def all_teams(self) -> dict[str, list[str]]:
+        """Return the members of every team that has members or a budget, by its name."""
+        return await self._database.read(team_queries.all_teams)
+
+    async def set_budget(self, team: str, budget_usd: Decimal | None, now: float, *, by: Actor) -> None:
+        """Set the daily budget of a team; None restores the one of the settings."""
+        await self._database.write(operator_queries.set_team_budget, team, budget_usd, now, by=by)
 
     async def create_assignment(self, assignment: TeamAssignment) -> TeamAssignment:
         """Store an assignment."""

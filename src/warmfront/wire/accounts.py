@@ -169,7 +169,7 @@ class ApiKeyCreatedResponse(ApiKeyResponse):
 
 
 class ApiKeyListResponse(ResponseModel):
-    """The keys of the caller, oldest first."""
+    """API keys, oldest first: of the caller, or of all users for operators."""
 
     items: list[ApiKeyResponse]
 

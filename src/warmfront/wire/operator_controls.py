@@ -101,35 +101,12 @@ class LimitsResponse(ResponseModel):
     effects: list[LimitEffectResponse] = Field(description="Empty unless a change was requested.")
 
 
-class ManagedKeyResponse(ResponseModel):
-    """An API key of any user, without its secret."""
-
-    id: str
-    user: str
-    role: Role
-    team: str | None
-    created_at: Timestamp
-    revoked_at: Timestamp | None
-
-
-class ManagedKeyListResponse(ResponseModel):
-    """Every API key, oldest first."""
-
-    items: list[ManagedKeyResponse]
-
-
 class CreateKeyRequest(RequestModel):
     """The user of a new API key."""
 
     user: _Name
     role: Role = Field(Role.AUTHOR, strict=False)
     team: _Name | None = Field(None, examples=[None])
-
-
-class ManagedKeyCreatedResponse(ManagedKeyResponse):
-    """A new API key with its secret, which is shown once."""
-
-    secret: str
 
 
 class TeamSpendingResponse(ResponseModel):
@@ -139,10 +116,13 @@ class TeamSpendingResponse(ResponseModel):
     members: list[str]
     spent_usd: Dollars
     expected_usd: Dollars = Field(description="The expected cost of unfinished submissions.")
-    limit_usd: Dollars | None = Field(description="Null if there is no daily budget per team.")
+    limit_usd: Dollars | None = Field(description="The daily budget that applies; null if there is none.")
+    budget_usd: Dollars | None = Field(
+        description="The team's own daily budget; null if WARMFRONT_TEAM_DAILY_BUDGET applies."
+    )
 
 
 class TeamListResponse(ResponseModel):
-    """The teams of all active keys."""
+    """The teams with members or a budget, by name."""
 
     items: list[TeamSpendingResponse]

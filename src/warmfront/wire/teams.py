@@ -6,7 +6,8 @@ from typing import Annotated
 
 from pydantic import AwareDatetime, Field
 
-from warmfront.wire.base import RequestModel, ResponseModel, Slug, Timestamp
+from warmfront.wire.accounts import BudgetField
+from warmfront.wire.base import Dollars, RequestModel, ResponseModel, Slug, Timestamp
 
 
 class AssignmentRequest(RequestModel):
@@ -18,6 +19,14 @@ class AssignmentRequest(RequestModel):
     deadline_at: Annotated[AwareDatetime, Field(strict=False)] = Field(
         description="With a time zone. Submissions that are sent until then count.",
         examples=["2030-01-31T23:59:00Z"],
+    )
+
+
+class TeamBudgetRequest(RequestModel):
+    """The daily budget of a team."""
+
+    daily_budget_usd: BudgetField | None = Field(
+        description="For all members together; null restores WARMFRONT_TEAM_DAILY_BUDGET."
     )
 
 
@@ -55,5 +64,8 @@ class TeamDetailResponse(ResponseModel):
     name: str
     now: Timestamp
     members: list[str]
+    spent_usd: Dollars = Field(description="What the members have spent today (UTC).")
+    expected_usd: Dollars = Field(description="The expected cost of their unfinished submissions.")
+    limit_usd: Dollars | None = Field(description="The team's daily budget; null if there is none.")
     can_manage: bool = Field(description="Whether the caller may change assignments and export results.")
     assignments: list[AssignmentResponse]

@@ -123,3 +123,50 @@ async def test_an_assignment_is_deleted(harness: ApiHarness) -> None:
     assert (await ada.post(path)).status == 403
     assert (await olga.post(path)).json()["assignments"] == []
     assert (await olga.post(path)).status == 404
+
+
+@served()
+async def test_an_admin_sets_the_budget_of_a_team(harness: ApiHarness) -> None:
+    """It is refused to operators, checked to the cent at the next submission, and in the audit log."""
+    admin, ada = _member(harness, "root", team=None, role=Role.ADMIN), _member(harness, "ada")
+    bob, olga = _member(harness, "bob"), _member(harness, "olga", team=None, role=Role.OPERATOR)
+    path = "/api/amd/operators/teams/class-1/budget"
+    refused = await olga.post(path, {"daily_budget_usd": 1})
+    assert (refused.status, refused.json()["role_needed"]) == (403, "admin")
+    await ada.submit(accept="text/event-stream", endpoint="submit")
+    (team,) = (await olga.get("/api/amd/operators/teams")).json()["items"]
+    assert (team["budget_usd"], team["limit_usd"]) == (None, None)
+    spent_usd = team["spent_usd"]
+    assert spent_usd > 0
+    changed = (await admin.post(path, {"daily_budget_usd": spent_usd})).json()
+    assert (changed["budget_usd"], changed["limit_usd"], changed["members"]) == (
+        spent_usd,
+        spent_usd,
+        ["ada", "bob"],
+    )
+    rejected = await bob.submit()  # not a cent is left
+    assert (rejected.status, rejected.json()["code"]) == (402, "BUDGET_EXCEEDED")
+    assert rejected.json()["detail"].startswith("Daily cap reached: Team class-1 has spent $")
+    assert "An admin can raise the budget of the team class-1." in rejected.json()["hint"]
+    own = (await bob.get("/api/amd/teams/class-1")).json()
+    assert (own["spent_usd"], own["limit_usd"]) == (spent_usd, spent_usd)
+    await admin.post(path, {"daily_budget_usd": None})
+    assert (await bob.submit(accept="text/event-stream")).status == 200
+    entries = (await admin.get("/api/amd/audit?action=team.budget")).json()["items"]
+    assert [(entry["actor"], entry["subject"]) for entry in entries] == [("root", "class-1")] * 2
+    assert entries[0]["after"] == {"daily_budget_usd": None}
+    assert float(entries[1]["after"]["daily_budget_usd"]) == spent_usd
+
+
+@pytest.mark.parametrize("amount", [0, -1, "a lot", 1e9])
+def test_an_amount_that_is_no_budget_is_refused(amount: object) -> None:
+    """The error names the field."""
+
+    @served()
+    async def check(harness: ApiHarness) -> None:
+        admin = _member(harness, "root", team=None, role=Role.ADMIN)
+        answer = await admin.post("/api/amd/operators/teams/class-1/budget", {"daily_budget_usd": amount})
+        assert answer.status == 422
+        assert "daily_budget_usd" in answer.json()["detail"]
+
+    check()

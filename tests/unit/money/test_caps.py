@@ -9,7 +9,7 @@ import pytest
 
 from warmfront.roles import Role
 from warmfront.settings import Settings
-from warmfront.store import account_queries, ledger_queries
+from warmfront.store import account_queries, ledger_queries, team_queries
 from warmfront.store.memory_database import MemoryDatabase
 from warmfront.store.records import LedgerEntry, Meter
 from warmfront.usage_limits import DailyCaps, DailySpending
@@ -114,8 +114,52 @@ def test_unfinished_submissions_and_the_new_one_count(expected_usd: str, cost_us
 
 def test_without_limits_there_are_no_caps() -> None:
     """No limit that applies to a user means no caps; a team's limit does not apply without a team."""
-    assert _caps("ada", "kernels", None, None, None) is None
     assert _caps("cid", None, None, "1", None) is None
+    caps = _caps("ada", "kernels", None, None, None)
+    assert caps is not None  # the team may have a budget of its own
+    assert caps.used(DailySpending()) == []
+
+
+@pytest.mark.parametrize(
+    ("budget", "setting", "cost", "fits"),
+    [
+        ("5.00", None, "1.00", True),  # four dollars are spent by two members
+        ("5.00", None, "1.01", False),
+        ("5.00", "4.50", "1.00", True),  # it replaces the setting, also with more
+        ("4.25", "9", "0.26", False),
+        ("4.00", "9", "0", False),
+        (None, "5.00", "1.00", True),
+        (None, "5.00", "1.01", False),
+    ],
+)
+def test_the_budget_of_a_team_replaces_the_setting(
+    database: MemoryDatabase,
+    budget: str | None,
+    setting: str | None,
+    cost: str,
+    fits: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    """The spending of all members counts, to the cent, and the error says who can raise the budget."""
+    database.run(team_queries.set_budget, "kernels", None if budget is None else Decimal(budget))
+    caps = _caps("bob", "kernels", None, setting, None)
+    assert caps is not None
+    spending = database.run(ledger_queries.spent_today, "bob", "kernels", NOON)
+    error = caps.exceeded(spending, Decimal(cost), NOON)
+    assert (error is None) == fits
+    if error is not None:
+        assert f"Team kernels has spent $4.0000 of ${budget or setting} per day" in error.message
+        own, default = "An admin can raise the budget of the team kernels.", "WARMFRONT_TEAM_DAILY_BUDGET"
+        assert (own if budget else default) in str(error.hint)
+
+
+def test_the_budget_of_a_team_can_be_changed_and_deleted(database: MemoryDatabase) -> None:
+    """The last amount counts; without one, the setting applies. Other teams are not affected."""
+    for budget in (Decimal("4.50"), Decimal("0.000001"), None):
+        database.run(team_queries.set_budget, "kernels", budget)
+        assert database.run(team_queries.budget, "kernels") == budget
+    database.run(team_queries.set_budget, "new", Decimal(7))
+    assert database.run(team_queries.all_teams) == {"kernels": ["ada", "bob"], "new": []}
+    assert database.run(ledger_queries.spent_today, "ada", "kernels", NOON).team_budget_usd is None
 
 
 def test_a_new_day_starts_at_zero(database: MemoryDatabase) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from tests.support.orchestrator_harness import OrchestratorHarness, orchestrated
 from warmfront.errors import BudgetExceeded
-from warmfront.store import ledger_queries
+from warmfront.roles import Role
+from warmfront.store import account_queries, ledger_queries, team_queries
 from warmfront.store.records import Meter
 from warmfront.submission import Submission
 from warmfront.usage_limits import DailyCaps
@@ -164,3 +165,36 @@ async def test_the_daily_cap_is_checked_again_at_the_assignment(harness: Orchest
     one_run_usd = 310 * RATE_USD_PER_S
     assert spent.user_usd <= Decimal("0.40") + one_run_usd
     assert (await harness.follow(other))[-1].status == "CHECKED"
+
+
+async def _join(harness: OrchestratorHarness, user: str) -> DailyCaps | None:
+    """Make a user a member of the team, and return their caps."""
+    harness.database.run(account_queries.create_key, user, Role.AUTHOR, harness.clock.now(), team="kernels")
+    return DailyCaps.for_user(harness.settings, user, "kernels")
+
+
+@orchestrated(max_vms=1)
+async def test_the_budget_of_a_team_limits_its_members_together(harness: OrchestratorHarness) -> None:
+    """What one member spends is missing for the other one; a change applies to submissions that wait."""
+    ada, bob = await _join(harness, "ada"), await _join(harness, "bob")
+    harness.database.run(team_queries.set_budget, "kernels", Decimal("0.60"))
+    submissions = [
+        await harness.submit(owner=owner, work_s=300, caps=caps)
+        for owner, caps in (("ada", ada), ("bob", bob)) * 3
+    ]
+    first = (await harness.follow(submissions[0]))[-1]
+    assert first.status == "CHECKED"
+    harness.database.run(team_queries.set_budget, "kernels", Decimal("0.30"))
+    statuses = [(await harness.follow(submission))[-1].status for submission in submissions]
+    begun = statuses.count("CHECKED")
+    assert sorted(statuses) == ["BUDGET_EXCEEDED"] * (6 - begun) + ["CHECKED"] * begun
+    assert 0 < begun < 6
+    spent = await harness.store.spent_today("", "kernels", harness.clock.now())
+    charged = [await _stored(harness, submission) for submission in submissions]
+    assert spent.team_usd == sum((each.cost_usd or Decimal(0) for each in charged), Decimal(0))
+    assert spent.team_usd <= Decimal("0.60") + 310 * RATE_USD_PER_S
+    with pytest.raises(BudgetExceeded, match=r"Team kernels has spent \$0\.\d{4} of \$0\.30 per day"):
+        await harness.submit(owner="bob", caps=bob)
+    harness.database.run(team_queries.set_budget, "kernels", Decimal(5))
+    last = await harness.submit(owner="bob", caps=bob)
+    assert (await harness.follow(last))[-1].status == "CHECKED"

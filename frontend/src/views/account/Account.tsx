@@ -1,13 +1,15 @@
 /** The user's own account: profile, shared results, API keys, and the history of `local`. */
-import { useState } from "react";
+import { useEffect, useRef } from "react";
 import { Link } from "wouter";
+import { ApiKeys, type KeySource } from "../../components/ApiKeys";
+import { DataTable, type Column } from "../../components/DataTable";
 import { EmptyState, ErrorMessage } from "../../components/MessagePage";
 import { changeShare, claimLocalHistory, createKey, ownKeys, ownShares, profile, revokeKey } from "../../lib/api";
 import { count, dateTime, plural, runtime } from "../../lib/format";
-import type { ProfileResponse, SolvedProblem, Visibility } from "../../lib/generated";
+import type { ProfileResponse, ShareResponse, SolvedProblem, Visibility } from "../../lib/generated";
 import { useQuery, useTitle } from "../../lib/hooks";
 import { includes, signOut, useSession } from "../../lib/session";
-import { activityGrid, level } from "./activity";
+import { activityGrid, level, monthLabels } from "./activity";
 import "../../components/account.css";
 
 export default function Account(): React.JSX.Element {
@@ -39,7 +41,9 @@ export default function Account(): React.JSX.Element {
       <Figures profile={data.data} />
       <Solved items={data.data.solved} />
       <Shares />
-      {session.authentication !== "local" && includes(session.role, "author") && <Keys />}
+      {session.authentication !== "local" && includes(session.role, "author") && (
+        <ApiKeys source={OWN_KEYS} description="Programs use a key instead of a sign-in. A key has at most your own permissions." />
+      )}
     </div>
   );
 }
@@ -48,7 +52,7 @@ function ClaimHistory({ number, onClaimed }: { number: number; onClaimed: () => 
   return (
     <div className="note info row">
       <span className="grow">
-        {plural(number, "submission")} were made before sign-in was set up, by the user <code>local</code>.
+        {number === 1 ? "1 submission was" : `${plural(number, "submission")} were`} made before sign-in was set up, by the user <code>local</code>.
       </span>
       <button className="button" onClick={() => void claimLocalHistory().then(onClaimed)}>
         Claim as mine
@@ -58,7 +62,6 @@ function ClaimHistory({ number, onClaimed }: { number: number; onClaimed: () => 
 }
 
 function Figures({ profile: data }: { profile: ProfileResponse }): React.JSX.Element {
-  const weeks = activityGrid(data.activity, new Date());
   const best = Math.min(...data.solved.map(({ rank }) => rank ?? Infinity));
   const facts: [string, string][] = [
     ["Solved problems", count(data.solved.length)],
@@ -76,14 +79,44 @@ function Figures({ profile: data }: { profile: ProfileResponse }): React.JSX.Ele
           </div>
         ))}
       </dl>
-      <div className="scroll" tabIndex={0} role="region" aria-label="Submissions per day">
-        <div className="activity" role="img" aria-label={`${plural(data.submissions, "submission")} in the last year`}>
-          {weeks.map(({ day, submissions }) => (
-            <i key={day} data-level={level(submissions)} title={`${day}: ${plural(submissions, "submission")}`} />
-          ))}
+      <Activity profile={data} />
+    </section>
+  );
+}
+
+/** The submissions of a year, one square per day. On a phone the newest weeks are visible first. */
+function Activity({ profile: data }: { profile: ProfileResponse }): React.JSX.Element {
+  const scroll = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (scroll.current !== null) scroll.current.scrollLeft = scroll.current.scrollWidth;
+  }, []);
+  const days = activityGrid(data.activity, new Date());
+  return (
+    <>
+      <div className="scroll" tabIndex={0} role="region" aria-label="Submissions per day" ref={scroll}>
+        <div className="activity-scroll">
+          <div className="activity-months dim" aria-hidden="true">
+            {monthLabels(days).map(({ name, week }) => (
+              <span key={week} style={{ gridColumn: week + 1, gridRow: 1 }}>
+                {name}
+              </span>
+            ))}
+          </div>
+          <div className="activity" role="img" aria-label={`${plural(data.submissions, "submission")} in total; one square per day of the last year`}>
+            {days.map(({ day, submissions }) => (
+              <i key={day} data-level={level(submissions)} title={`${day}: ${plural(submissions, "submission")}`} />
+            ))}
+          </div>
         </div>
       </div>
-    </section>
+      <div className="activity-legend dim small" aria-hidden="true">
+        <span>Fewer</span>
+        {[0, 1, 2, 3].map((shade) => (
+          <i key={shade} data-level={shade} />
+        ))}
+        <span>More submissions per day (UTC)</span>
+      </div>
+    </>
   );
 }
 
@@ -98,123 +131,58 @@ function Solved({ items }: { items: SolvedProblem[] }): React.JSX.Element {
   return (
     <section className="card stack">
       <h2>Solved</h2>
-      <div className="scroll" tabIndex={0} role="region" aria-label="Solved problems">
-        <table>
-          <thead>
-            <tr>
-              <th>Problem</th>
-              <th>Rank</th>
-              <th>Best time</th>
-              <th>GPU</th>
-              <th>First solved</th>
-            </tr>
-          </thead>
-          <tbody>
-            {items.map((item) => (
-              <tr key={item.problem}>
-                <td>
-                  <Link href={`/problems/${item.problem}`}>{item.problem}</Link>
-                </td>
-                <td>
-                  {item.rank === null ? "–" : <Link href={`/leaderboard/${item.problem}`}>{`#${item.rank} of ${item.of}`}</Link>}
-                </td>
-                <td>{runtime(item.best_runtime_ms)}</td>
-                <td>{item.gpu_type === null ? "–" : `${item.gpu_type}${item.simulated ? " (simulated)" : ""}`}</td>
-                <td>{dateTime(item.solved_at)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable label="Solved problems" columns={SOLVED} rows={items} rowKey={({ problem }) => problem} />
     </section>
   );
 }
+
+const SOLVED: Column<SolvedProblem>[] = [
+  { name: "Problem", cell: ({ problem }) => <Link href={`/problems/${problem}`}>{problem}</Link> },
+  {
+    name: "Rank",
+    nowrap: true,
+    cell: ({ problem, rank, of }) => (rank === null ? "–" : <Link href={`/leaderboard/${problem}`}>{`#${rank} of ${of}`}</Link>),
+  },
+  { name: "Best time", number: true, cell: (item) => runtime(item.best_runtime_ms) },
+  { name: "GPU", cell: (item) => (item.gpu_type === null ? "–" : `${item.gpu_type}${item.simulated ? " (simulated)" : ""}`) },
+  { name: "First solved", nowrap: true, cell: (item) => dateTime(item.solved_at) },
+];
 
 function Shares(): React.JSX.Element | null {
   const shares = useQuery("shares", ownShares);
   if (shares.data === null || shares.data.items.length === 0) return null;
   const change = (id: string, visibility: Visibility): void => void changeShare(id, visibility).then(shares.refetch);
+  const columns: Column<ShareResponse>[] = [
+    { name: "Link", cell: ({ id, kind }) => <Link href={`/s/${id ?? ""}`}>{kind === "xray" ? "X-ray" : "Submission"}</Link> },
+    { name: "Problem", cell: ({ problem }) => problem ?? "–" },
+    { name: "Shared", nowrap: true, cell: (share) => dateTime(share.created_at) },
+    {
+      name: "Visible to",
+      cell: ({ id, visibility }) => (
+        <select
+          aria-label={`Visibility of ${id ?? ""}`}
+          value={visibility}
+          onChange={(event) => change(id ?? "", event.target.value as Visibility)}
+        >
+          <option value="private">Only me</option>
+          <option value="unlisted">Everyone with the link</option>
+          <option value="public">Everyone (listed)</option>
+        </select>
+      ),
+    },
+  ];
   return (
     <section className="card stack">
       <h2>Shared</h2>
-      <div className="scroll" tabIndex={0} role="region" aria-label="Shared results">
-        <table>
-          <thead>
-            <tr>
-              <th>Link</th>
-              <th>Problem</th>
-              <th>Shared</th>
-              <th>Visible to</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shares.data.items.map((share) => (
-              <tr key={share.id}>
-                <td>
-                  <Link href={`/s/${share.id ?? ""}`}>{share.kind === "xray" ? "X-ray" : "Submission"}</Link>
-                </td>
-                <td>{share.problem ?? "–"}</td>
-                <td>{dateTime(share.created_at)}</td>
-                <td>
-                  <select
-                    aria-label={`Visibility of ${share.id ?? ""}`}
-                    value={share.visibility}
-                    onChange={(event) => change(share.id ?? "", event.target.value as Visibility)}
-                  >
-                    <option value="private">Only me</option>
-                    <option value="unlisted">Everyone with the link</option>
-                    <option value="public">Everyone (listed)</option>
-                  </select>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable label="Shared results" columns={columns} rows={shares.data.items} rowKey={({ id }) => id ?? ""} />
     </section>
   );
 }
 
-function Keys(): React.JSX.Element {
-  const keys = useQuery("own keys", ownKeys);
-  const [secret, setSecret] = useState<string | null>(null);
-  const [error, setError] = useState<string | null>(null);
-  const create = async (): Promise<void> => {
-    try {
-      setSecret((await createKey()).secret);
-      keys.refetch();
-    } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
-    }
-  };
-  const active = keys.data?.items.filter((key) => key.revoked_at === null) ?? [];
-  return (
-    <section className="card stack">
-      <h2>API keys</h2>
-      <p className="dim">Programs use a key instead of a sign-in. A key has at most your own permissions.</p>
-      {secret !== null && (
-        <label className="field">
-          <span>New key. It is not shown again.</span>
-          <input className="secret" readOnly value={secret} onFocus={(event) => event.target.select()} />
-        </label>
-      )}
-      {error !== null && <p className="note bad">{error}</p>}
-      {active.map((key) => (
-        <div key={key.id} className="row">
-          <code>{key.id}</code>
-          <span className="dim small grow">
-            {key.role}, created {dateTime(key.created_at)}
-          </span>
-          <button className="button danger" onClick={() => void revokeKey(key.id).then(keys.refetch)}>
-            Revoke
-          </button>
-        </div>
-      ))}
-      <div>
-        <button className="button" onClick={() => void create()}>
-          Create key
-        </button>
-      </div>
-    </section>
-  );
-}
+const OWN_KEYS: KeySource = {
+  name: "of the user",
+  ofAll: false,
+  list: ownKeys,
+  create: ({ role }) => createKey(role),
+  revoke: revokeKey,
+};

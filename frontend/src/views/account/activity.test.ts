@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { activityGrid, level } from "./activity";
+import { activityGrid, level, monthLabels } from "./activity";
 
 it("has whole weeks from a Sunday, and ends today", () => {
   const now = new Date("2026-11-18T07:00:00Z"); // a Wednesday
@@ -12,4 +12,11 @@ it("has whole weeks from a Sunday, and ends today", () => {
 
 it("shades days by the number of submissions", () => {
   expect([0, 1, 4, 50].map(level)).toEqual([0, 1, 2, 3]);
+});
+
+it("labels the week in which a month begins, where the label fits", () => {
+  const labels = monthLabels(activityGrid([], new Date("2026-11-18T07:00:00Z")));
+  expect(labels[0]).toEqual({ name: "Dec", week: 2 });
+  expect(labels.at(-1)).toEqual({ name: "Nov", week: 50 });
+  expect(labels).toHaveLength(12);
 });

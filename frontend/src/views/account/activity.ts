@@ -24,3 +24,21 @@ export function level(submissions: number): number {
   if (submissions === 0) return 0;
   return submissions < 4 ? 1 : submissions < 12 ? 2 : 3;
 }
+
+export interface MonthLabel {
+  name: string;
+  /** The column of the week in which the month begins. */
+  week: number;
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+/** A label is wider than two weeks. */
+const LABEL_WEEKS = 3;
+
+/** The months that begin in the grid, where their labels fit. */
+export function monthLabels(days: readonly GridDay[]): MonthLabel[] {
+  return days
+    .map(({ day }, index) => ({ day, week: Math.floor(index / 7) }))
+    .filter(({ day, week }) => day.endsWith("-01") && week <= WEEKS - LABEL_WEEKS)
+    .map(({ day, week }) => ({ name: MONTHS[Number(day.slice(5, 7)) - 1] ?? "", week }));
+}

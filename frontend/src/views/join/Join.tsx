@@ -1,5 +1,5 @@
 /** An invitation: what it gives, and the button to accept it. The secret is in the fragment of the address. */
-import { useState } from "react";
+import { useSyncExternalStore } from "react";
 import { MessagePage } from "../../components/MessagePage";
 import { SignInButton } from "../../components/SignInButton";
 import { ApiError, previewInvitation } from "../../lib/api";
@@ -10,7 +10,7 @@ import { signInProblem } from "../sign-in/signInProblem";
 
 export default function Join(): React.JSX.Element {
   useTitle("Invitation");
-  const [secret] = useState(() => location.hash.slice(1));
+  const secret = useHash();
   const user = useSession()?.user ?? null;
   const invitation = useQuery(`invitation ${secret}`, () => previewInvitation(secret));
   if (invitation.error !== null) {
@@ -44,5 +44,16 @@ export default function Join(): React.JSX.Element {
         <SignInButton returnTo="/" invitation={secret} />
       </div>
     </MessagePage>
+  );
+}
+
+/** The fragment of the address; it changes when another link is opened in the same tab. */
+function useHash(): string {
+  return useSyncExternalStore(
+    (onChange) => {
+      window.addEventListener("hashchange", onChange);
+      return () => window.removeEventListener("hashchange", onChange);
+    },
+    () => location.hash.slice(1),
   );
 }

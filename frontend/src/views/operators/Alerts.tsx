@@ -1,8 +1,10 @@
 /** The alert rules and active alerts, with a button that sends a test message. */
 import { useState } from "react";
+import { DataTable, type Column } from "../../components/DataTable";
 import { ErrorMessage } from "../../components/MessagePage";
 import { errorText } from "../../components/ConfirmDialog";
 import { dateTime } from "../../lib/format";
+import type { AlertRuleResponse } from "../../lib/generated";
 import { useQuery } from "../../lib/hooks";
 import { alerts, testAlerts } from "./requests";
 
@@ -32,7 +34,7 @@ export function Alerts({ onTest }: { onTest: () => void }): React.JSX.Element {
           Send a test message
         </button>
       </div>
-      <div role="status">
+      <div role="status" className={results.length === 0 ? "hidden" : undefined}>
         {results.map((line) => (
           <p key={line} className="operators-line">
             {line}
@@ -45,29 +47,24 @@ export function Alerts({ onTest }: { onTest: () => void }): React.JSX.Element {
         </div>
       ))}
       {data !== null && (
-        <div className="scroll" tabIndex={0} role="region" aria-label="Alert rules">
-          <table>
-            <thead>
-              <tr>
-                <th>Rule</th>
-                <th className="number">Threshold</th>
-                <th className="wide-only">Setting</th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.rules.map((rule) => (
-                <tr key={rule.rule}>
-                  <td>{rule.meaning}</td>
-                  <td className="number">{rule.threshold === "none" ? "off" : rule.threshold}</td>
-                  <td className="small dim wide-only">
-                    <code>{rule.variable}</code>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DataTable label="Alert rules" columns={RULES} rows={data.rules} rowKey={({ rule }) => rule} />
       )}
     </section>
   );
 }
+
+const RULES: Column<AlertRuleResponse>[] = [
+  {
+    name: "Rule",
+    unlabeled: true,
+    cell: (rule) => (
+      <>
+        {rule.meaning}
+        <div className="small dim operators-setting">
+          <code>{rule.variable}</code>
+        </div>
+      </>
+    ),
+  },
+  { name: "Threshold", number: true, cell: ({ threshold }) => (threshold === "none" ? "off" : threshold) },
+];

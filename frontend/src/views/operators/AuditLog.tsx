@@ -1,5 +1,6 @@
 /** The audit log, newest first, with a check of its hash chain. */
 import { useState } from "react";
+import { DataTable, type Column } from "../../components/DataTable";
 import { ErrorMessage } from "../../components/MessagePage";
 import { errorText } from "../../components/ConfirmDialog";
 import { dateTime, plural } from "../../lib/format";
@@ -11,6 +12,7 @@ import { audit, checkAudit } from "./requests";
 const ACTIONS = [
   ...["vm.drain", "vm.release", "vm.pin", "vm.unpin", "intake.pause", "intake.resume", "limits.change"],
   ...["submission.cancel", "provisioning.reset", "key.create", "key.revoke", "alert.test"],
+  ...["user.change", "invitation.create", "invitation.revoke", "team.budget"],
 ];
 
 export function AuditLog({ round }: { round: number }): React.JSX.Element {
@@ -38,7 +40,7 @@ export function AuditLog({ round }: { round: number }): React.JSX.Element {
           ))}
         </select>
       </div>
-      {data === null ? <p className="dim">Loading…</p> : data.items.length === 0 ? <p className="dim">No entries.</p> : <Entries items={data.items} />}
+      {data === null ? <p className="dim">Loading…</p> : data.items.length === 0 ? <p className="dim">No entries.</p> : <DataTable label="Entries of the audit log" columns={COLUMNS} rows={data.items} rowKey={({ seq }) => seq} testId="audit-entry" />}
       <div className="row">
         <button className="button" disabled={before === null} onClick={() => setBefore(null)}>
           Newest
@@ -52,46 +54,18 @@ export function AuditLog({ round }: { round: number }): React.JSX.Element {
   );
 }
 
-function Entries({ items }: { items: AuditEntryResponse[] }): React.JSX.Element {
-  return (
-    <div className="scroll" tabIndex={0} role="region" aria-label="Entries of the audit log">
-      <table>
-        <thead>
-          <tr>
-            <th className="number">No.</th>
-            <th>Time</th>
-            <th>Who</th>
-            <th>Action</th>
-            <th>Subject</th>
-            <th>Change</th>
-            <th>Outcome</th>
-          </tr>
-        </thead>
-        <tbody>
-          {items.map((entry) => (
-            <tr key={entry.seq} data-testid="audit-entry">
-              <td className="number" title={entry.sha256}>
-                {entry.seq}
-              </td>
-              <td className="operators-time">{dateTime(entry.time)}</td>
-              <td title={`via ${entry.via}`}>{entry.actor}</td>
-              <td>
-                <code>{entry.action}</code>
-              </td>
-              <td>
-                <code>{entry.subject}</code>
-              </td>
-              <td>{changeText(entry)}</td>
-              <td>
-                <span className={`badge ${entry.outcome === "DONE" ? "good" : "bad"}`}>{entry.outcome === "DONE" ? "Done" : "Refused"}</span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const COLUMNS: Column<AuditEntryResponse>[] = [
+  { name: "No.", number: true, cell: ({ seq, sha256 }) => <span title={sha256}>{seq}</span> },
+  { name: "Time", nowrap: true, cell: ({ time }) => dateTime(time) },
+  { name: "Who", cell: ({ actor, via }) => <span title={`via ${via}`}>{actor}</span> },
+  { name: "Action", nowrap: true, cell: ({ action }) => <code>{action}</code> },
+  { name: "Subject", cell: ({ subject }) => <code>{subject}</code> },
+  { name: "Change", cell: changeText },
+  {
+    name: "Outcome",
+    cell: ({ outcome }) => <span className={`badge ${outcome === "DONE" ? "good" : "bad"}`}>{outcome === "DONE" ? "Done" : "Refused"}</span>,
+  },
+];
 
 function ChainCheck(): React.JSX.Element {
   const [result, setResult] = useState<AuditCheckResponse | string | null>(null);

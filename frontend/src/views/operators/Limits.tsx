@@ -1,11 +1,12 @@
 /** The limits that can be changed at run time. A restart of the service keeps the changes. */
 import { useState } from "react";
 import { ConfirmDialog, errorText } from "../../components/ConfirmDialog";
+import { DataTable } from "../../components/DataTable";
 import { ErrorMessage } from "../../components/MessagePage";
 import { useQuery } from "../../lib/hooks";
 import type { LimitResponse } from "../../lib/generated";
 import { changeLimit, limits } from "./requests";
-import { LIMIT_NAMES } from "./limitNames";
+import { LIMIT_CHOICES, LIMIT_NAMES } from "./limitNames";
 
 interface Change {
   limit: LimitResponse;
@@ -23,40 +24,45 @@ export function Limits({ round, onChange }: { round: number; onChange: () => voi
       {data === null ? (
         <p className="dim">Loading…</p>
       ) : (
-        <div className="scroll" tabIndex={0} role="region" aria-label="All limits">
-          <table>
-            <thead>
-              <tr>
-                <th>Limit</th>
-                <th>Value</th>
-                <th className="wide-only">Setting</th>
-                <th>
-                  <span className="hidden">Actions</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.items.map((limit) => (
-                <LimitRow key={`${limit.name} ${limit.value}`} limit={limit} onSave={(value) => setChange({ limit, value })} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DataTable
+          label="All limits"
+          columns={[
+            { name: "Limit", unlabeled: true, cell: (limit) => <LimitName limit={limit} /> },
+            { name: "Value", unlabeled: true, cell: (limit) => <LimitForm key={limit.value} limit={limit} onSave={(value) => setChange({ limit, value })} /> },
+          ]}
+          rows={data.items}
+          rowKey={({ name }) => name}
+        />
       )}
       {change !== null && <ChangeDialog {...change} onDone={onChange} onClose={() => setChange(null)} />}
     </section>
   );
 }
 
-function LimitRow({ limit, onSave }: { limit: LimitResponse; onSave: (value: string | null) => void }): React.JSX.Element {
+function LimitName({ limit }: { limit: LimitResponse }): React.JSX.Element {
+  return (
+    <>
+      {LIMIT_NAMES[limit.name] ?? limit.name} {limit.changed && <span className="badge info">Changed</span>}
+      <div className="small dim operators-setting">
+        <code>{limit.variable}</code> = {limit.configured}
+      </div>
+    </>
+  );
+}
+
+function LimitForm({ limit, onSave }: { limit: LimitResponse; onSave: (value: string | null) => void }): React.JSX.Element {
   const [value, setValue] = useState(limit.value);
   const label = LIMIT_NAMES[limit.name] ?? limit.name;
+  const choices = LIMIT_CHOICES[limit.name];
   return (
-    <tr>
-      <th scope="row">
-        {label} {limit.changed && <span className="badge info">Changed</span>}
-      </th>
-      <td>
+    <form
+      className="row operators-actions"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSave(value.trim());
+      }}
+    >
+      {choices === undefined ? (
         <input
           className="operators-value"
           aria-label={label}
@@ -64,23 +70,22 @@ function LimitRow({ limit, onSave }: { limit: LimitResponse; onSave: (value: str
           title={`Allowed: ${limit.allowed}`}
           onChange={(event) => setValue(event.target.value)}
         />
-      </td>
-      <td className="small dim wide-only">
-        <code>{limit.variable}</code> = {limit.configured}
-      </td>
-      <td>
-        <div className="row operators-actions">
-          <button className="button small" disabled={value.trim() === limit.value || value.trim() === ""} onClick={() => onSave(value.trim())}>
-            Change…
-          </button>
-          {limit.changed && (
-            <button className="button small" onClick={() => onSave(null)} aria-label={`Reset ${label}`}>
-              Reset…
-            </button>
-          )}
-        </div>
-      </td>
-    </tr>
+      ) : (
+        <select className="operators-value" aria-label={label} value={value} onChange={(event) => setValue(event.target.value)}>
+          {choices.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      )}
+      <button className="button small" disabled={value.trim() === limit.value || value.trim() === ""}>
+        Change…
+      </button>
+      {limit.changed && (
+        <button type="button" className="button small" onClick={() => onSave(null)} aria-label={`Reset ${label}`}>
+          Reset…
+        </button>
+      )}
+    </form>
   );
 }
 

@@ -1,4 +1,4 @@
-/** The operators' view: act on VMs, pause the intake, change limits, manage keys, and read the audit log. */
+/** The operators' view: act on VMs, pause the intake, change limits, and read the audit log. */
 import { useState } from "react";
 import { Link } from "wouter";
 import { ErrorMessage, MessagePage } from "../../components/MessagePage";
@@ -9,10 +9,9 @@ import type { OperationsResponse } from "../../lib/generated";
 import { Alerts } from "./Alerts";
 import { AuditLog } from "./AuditLog";
 import { Intake } from "./Intake";
-import { Keys } from "./Keys";
 import { Limits } from "./Limits";
-import { Teams } from "./Teams";
 import { VmControls } from "./VmControls";
+import "../../components/account.css";
 import "./operators.css";
 
 export default function Operators(): React.JSX.Element {
@@ -46,15 +45,16 @@ function Loaded({ data, offsetMs, refetch }: { data: OperationsResponse; offsetM
       <div className="row">
         <h1 className="grow">Operators</h1>
         <Link href="/operations">Operations</Link>
+        <Link href="/people">People, keys and teams</Link>
       </div>
-      <Intake intake={data.intake} onChange={changed} />
       <VmControls vms={data.vms} now={now} onChange={changed} />
-      <Limits round={round} onChange={changed} />
-      <div className="operators-people">
-        <Keys round={round} onChange={changed} />
-        <Teams round={round} />
+      <div className="people-grid">
+        <Limits round={round} onChange={changed} />
+        <div className="stack">
+          <Intake intake={data.intake} onChange={changed} />
+          <Alerts onTest={changed} />
+        </div>
       </div>
-      <Alerts onTest={changed} />
       <AuditLog round={round} />
     </div>
   );

@@ -2,6 +2,7 @@
 import { useState } from "react";
 import { Badge } from "../../components/Badge";
 import { ConfirmDialog, errorText } from "../../components/ConfirmDialog";
+import { DataTable } from "../../components/DataTable";
 import { shortId } from "../../components/charts/VmTimeline";
 import { dateTime, dollars, span } from "../../lib/format";
 import { useQuery } from "../../lib/hooks";
@@ -25,64 +26,47 @@ export function VmControls({ vms, now, onChange }: { vms: VmResponse[]; now: num
       {vms.length === 0 ? (
         <p className="dim">No VMs are running, and nothing is being spent.</p>
       ) : (
-        <div className="scroll" tabIndex={0} role="region" aria-label="VMs and their actions">
-          <table>
-            <thead>
-              <tr>
-                <th>VM</th>
-                <th>State</th>
-                <th className="number wide-only">Running</th>
-                <th className="number wide-only">Cost so far</th>
-                <th className="number wide-only">Per hour</th>
-                <th className="wide-only">Kept until</th>
-                <th>Actions</th>
-              </tr>
-            </thead>
-            <tbody>
-              {vms.map((vm) => (
-                <VmRow key={vm.id} vm={vm} now={now} onChoose={(action) => setChosen({ vm, action })} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <DataTable
+          label="VMs and their actions"
+          columns={[
+            { name: "VM", nowrap: true, cell: (vm) => <code title={vm.id}>{shortId(vm.id)}</code> },
+            { name: "State", cell: (vm) => <VmBadges vm={vm} /> },
+            { name: "Running", number: true, cell: (vm) => `${vm.slots_used} of ${vm.slots}` },
+            { name: "Cost so far", number: true, cell: (vm) => dollars(vm.cost_usd) },
+            { name: "Per hour", number: true, cell: (vm) => dollars(vm.rate_usd_per_h) },
+            { name: "Kept until", cell: (vm) => keptText(vm, now) },
+            { name: "Actions", actions: true, cell: (vm) => <VmButtons vm={vm} onChoose={(action) => setChosen({ vm, action })} /> },
+          ]}
+          rows={vms}
+          rowKey={(vm) => vm.id}
+          testId="vm-row"
+        />
       )}
       {chosen !== null && <ActionDialog {...chosen} onDone={onChange} onClose={() => setChosen(null)} />}
     </section>
   );
 }
 
-function VmRow({ vm, now, onChoose }: { vm: VmResponse; now: number; onChoose: (action: VmAction) => void }): React.JSX.Element {
-  const ending = vm.state === "SHUTTING_DOWN";
+function VmBadges({ vm }: { vm: VmResponse }): React.JSX.Element {
+  return (
+    <>
+      <Badge status={vm.state} /> {vm.draining && <span className="badge warn">Draining</span>}{" "}
+      {vm.pinned_until !== null && <span className="badge info">Pinned</span>}
+    </>
+  );
+}
+
+function VmButtons({ vm, onChoose }: { vm: VmResponse; onChoose: (action: VmAction) => void }): React.JSX.Element {
+  if (vm.state === "SHUTTING_DOWN") return <span className="dim">Shutting down</span>;
   const actions: VmAction[] = vm.draining ? ["release"] : ["drain", "release", vm.pinned_until === null ? "pin" : "unpin"];
   return (
-    <tr data-testid="vm-row">
-      <td>
-        <code title={vm.id}>{shortId(vm.id)}</code>
-      </td>
-      <td>
-        <Badge status={vm.state} /> {vm.draining && <span className="badge warn">Draining</span>}{" "}
-        {vm.pinned_until !== null && <span className="badge info">Pinned</span>}
-      </td>
-      <td className="number wide-only">
-        {vm.slots_used} of {vm.slots}
-      </td>
-      <td className="number wide-only">{dollars(vm.cost_usd)}</td>
-      <td className="number wide-only">{dollars(vm.rate_usd_per_h)}</td>
-      <td className="wide-only">{keptText(vm, now)}</td>
-      <td>
-        <div className="row operators-actions">
-          {ending ? (
-            <span className="dim">Shutting down</span>
-          ) : (
-            actions.map((action) => (
-              <button key={action} className="button small" onClick={() => onChoose(action)} aria-label={`${NAMES[action]} VM ${shortId(vm.id)}`}>
-                {NAMES[action]}…
-              </button>
-            ))
-          )}
-        </div>
-      </td>
-    </tr>
+    <>
+      {actions.map((action) => (
+        <button key={action} className="button small" onClick={() => onChoose(action)} aria-label={`${NAMES[action]} VM ${shortId(vm.id)}`}>
+          {NAMES[action]}…
+        </button>
+      ))}
+    </>
   );
 }
 

@@ -13,3 +13,6 @@ export const LIMIT_NAMES: Record<string, string> = {
   team_daily_budget_usd: "Daily budget per team, $",
   total_daily_budget_usd: "Daily budget in total, $",
 };
+
+/** The values of limits that are not numbers. */
+export const LIMIT_CHOICES: Partial<Record<string, string[]>> = { keep_warm: ["fixed", "adaptive"] };

@@ -7,9 +7,6 @@ import type {
   AuditPageResponse,
   IntakeResponse,
   LimitsResponse,
-  ManagedKeyCreatedResponse,
-  ManagedKeyListResponse,
-  TeamListResponse,
   VmActionsResponse,
   VmResponse,
 } from "../../lib/generated";
@@ -27,11 +24,6 @@ export const resumeIntake = (): Promise<IntakeResponse> => post("/intake/resume"
 export const limits = (): Promise<LimitsResponse> => get("/limits");
 export const changeLimit = (name: string, value: string | null, reason: string, dryRun: boolean): Promise<LimitsResponse> =>
   post("/limits", { changes: { [name]: value }, reason, dry_run: dryRun });
-export const managedKeys = (): Promise<ManagedKeyListResponse> => get("/operators/keys");
-export const createKey = (user: string, role: string, team: string): Promise<ManagedKeyCreatedResponse> =>
-  post("/operators/keys", { user, role, team: team === "" ? null : team });
-export const revokeKey = (id: string): Promise<ManagedKeyListResponse> => post(`/operators/keys/${segment(id)}/revoke`, {});
-export const teams = (): Promise<TeamListResponse> => get("/operators/teams");
 export const alerts = (): Promise<AlertsResponse> => get("/alerts");
 export const testAlerts = (): Promise<AlertTestResponse> => post("/alerts/test", {});
 export const audit = (before: number | null, action: string): Promise<AuditPageResponse> => get("/audit", { limit: 25, before, action });

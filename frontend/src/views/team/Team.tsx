@@ -1,9 +1,12 @@
 /** The user's team or class: assignments with deadlines, private leaderboards, and results. */
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
+import { ConfirmDialog, errorText } from "../../components/ConfirmDialog";
+import { DataTable, type Column } from "../../components/DataTable";
 import { EmptyState, ErrorMessage, MessagePage } from "../../components/MessagePage";
+import { Progress } from "../../components/Progress";
 import { createAssignment, deleteAssignment, problems, team, teamResults } from "../../lib/api";
-import { dateTime, plural, runtime } from "../../lib/format";
+import { count, dateTime, dollars, plural, runtime } from "../../lib/format";
 import type { AssignmentResponse, AssignmentResultResponse, TeamDetailResponse } from "../../lib/generated";
 import { useQuery, useTitle } from "../../lib/hooks";
 import { useSession } from "../../lib/session";
@@ -28,6 +31,7 @@ export default function Team(): React.JSX.Element {
 
 function Members({ name }: { name: string }): React.JSX.Element {
   const [changed, setChanged] = useState<TeamDetailResponse | null>(null);
+  const [deleting, setDeleting] = useState<AssignmentResponse | null>(null);
   const query = useQuery(`team ${name}`, () => team(name));
   const data = changed ?? query.data;
   if (query.error !== null) return <ErrorMessage error={query.error} onRetry={query.refetch} />;
@@ -35,11 +39,7 @@ function Members({ name }: { name: string }): React.JSX.Element {
   return (
     <div className="stack">
       <div className="row">
-        <h1>Team {name}</h1>
-        <span className="dim">
-          {plural(data.members.length, "member")}: {data.members.join(", ")}
-        </span>
-        <span className="grow" />
+        <h1 className="grow">Team {name}</h1>
         {data.can_manage && (
           <button
             className="button"
@@ -49,6 +49,10 @@ function Members({ name }: { name: string }): React.JSX.Element {
           </button>
         )}
       </div>
+      <p className="dim">
+        {plural(data.members.length, "member")}: {data.members.join(", ")}
+      </p>
+      <Budget team={data} />
       {data.can_manage && <NewAssignment name={name} onCreated={setChanged} />}
       {data.assignments.length === 0 && <EmptyState>There are no assignments yet.</EmptyState>}
       {data.assignments.map((assignment) => (
@@ -57,10 +61,41 @@ function Members({ name }: { name: string }): React.JSX.Element {
           name={name}
           assignment={assignment}
           canManage={data.can_manage}
-          onDelete={() => void deleteAssignment(name, assignment.id).then(setChanged)}
+          onDelete={() => setDeleting(assignment)}
         />
       ))}
+      {deleting !== null && (
+        <ConfirmDialog
+          title={`Delete ${deleting.title}?`}
+          confirm="Delete assignment"
+          danger
+          onConfirm={async () => setChanged(await deleteAssignment(name, deleting.id))}
+          onClose={() => setDeleting(null)}
+        >
+          <p>The list of results disappears. Submissions are kept.</p>
+        </ConfirmDialog>
+      )}
     </div>
+  );
+}
+
+/** What the members may still spend today; nothing if there is no limit. */
+function Budget({ team }: { team: TeamDetailResponse }): React.JSX.Element | null {
+  if (team.limit_usd === null) return null;
+  const used = team.spent_usd + team.expected_usd;
+  // Rounded down: a submission that costs more is refused.
+  const left = Math.max(0, Math.floor(100 * (team.limit_usd - used) + 1e-6) / 100);
+  return (
+    <section className="card stack" aria-label="Budget">
+      <div className="row">
+        <span className="grow">
+          {dollars(team.spent_usd)} of {dollars(team.limit_usd)} spent today (UTC) by all members
+          {team.expected_usd > 0 && <>, and {dollars(team.expected_usd)} expected for unfinished submissions</>}
+        </span>
+        <strong>{dollars(left)} left</strong>
+      </div>
+      <Progress share={Math.min(1, used / team.limit_usd)} label="Share of the budget that is used" late={left === 0} />
+    </section>
   );
 }
 
@@ -77,13 +112,13 @@ function NewAssignment({ name, onCreated }: { name: string; onCreated: (team: Te
       // The field has no time zone; the author means the one of this browser.
       onCreated(await createAssignment(name, { problem, title, deadline_at: new Date(deadline).toISOString() }));
     } catch (failure) {
-      setError(failure instanceof Error ? failure.message : String(failure));
+      setError(errorText(failure));
     }
   };
   return (
     <section className="card stack">
       <h2>New assignment</h2>
-      <form className="row" onSubmit={(event) => void create(event)}>
+      <form className="fields" onSubmit={(event) => void create(event)}>
         <label className="field">
           <span>Problem</span>
           <select required value={problem} onChange={(event) => setProblem(event.target.value)}>
@@ -138,44 +173,20 @@ function AssignmentCard({ name, assignment, canManage, onDelete }: CardProps): R
         </Link>
         {canManage && (
           <button className="button danger" onClick={onDelete}>
-            Delete
+            Delete…
           </button>
         )}
       </div>
-      <div className="scroll" tabIndex={0} role="region" aria-label={`Results of ${title}`}>
-        <table>
-          <thead>
-            <tr>
-              <th>User</th>
-              <th>Solved</th>
-              <th>Best time</th>
-              <th>GPU</th>
-              <th>Submissions</th>
-              <th>First accepted</th>
-            </tr>
-          </thead>
-          <tbody>
-            {results.map((result) => (
-              <ResultRow key={result.user} result={result} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable label={`Results of ${title}`} columns={RESULTS} rows={results} rowKey={({ user }) => user} />
     </section>
   );
 }
 
-function ResultRow({ result }: { result: AssignmentResultResponse }): React.JSX.Element {
-  return (
-    <tr>
-      <td>{result.user}</td>
-      <td>
-        <span className={result.solved ? "badge good" : "badge"}>{result.solved ? "yes" : "no"}</span>
-      </td>
-      <td>{runtime(result.best_runtime_ms)}</td>
-      <td>{result.gpu_type === null ? "–" : `${result.gpu_type}${result.simulated === true ? " (simulated)" : ""}`}</td>
-      <td>{result.submissions}</td>
-      <td>{dateTime(result.accepted_at)}</td>
-    </tr>
-  );
-}
+const RESULTS: Column<AssignmentResultResponse>[] = [
+  { name: "User", cell: ({ user }) => user },
+  { name: "Solved", cell: ({ solved }) => <span className={solved ? "badge good" : "badge"}>{solved ? "yes" : "no"}</span> },
+  { name: "Best time", number: true, cell: (result) => runtime(result.best_runtime_ms) },
+  { name: "GPU", cell: (result) => (result.gpu_type === null ? "–" : `${result.gpu_type}${result.simulated === true ? " (simulated)" : ""}`) },
+  { name: "Submissions", number: true, cell: ({ submissions }) => count(submissions) },
+  { name: "First accepted", nowrap: true, cell: (result) => dateTime(result.accepted_at) },
+];

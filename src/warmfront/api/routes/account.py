@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Path
 
@@ -10,6 +10,7 @@ from warmfront.api.deps import CallerDep, ServiceDep
 from warmfront.api.error_responses import quote_value
 from warmfront.api.leaderboard_ranking import rank_submissions
 from warmfront.api.openapi import error_responses_for
+from warmfront.api.serialization import created_key_response, key_list_response
 from warmfront.errors import Conflict, NotFound
 from warmfront.roles import Role
 from warmfront.wire.accounts import (
@@ -17,7 +18,6 @@ from warmfront.wire.accounts import (
     ApiKeyCreatedResponse,
     ApiKeyListResponse,
     ApiKeyRequest,
-    ApiKeyResponse,
     ClaimResponse,
     ProfileResponse,
     SolvedProblem,
@@ -25,7 +25,6 @@ from warmfront.wire.accounts import (
 
 if TYPE_CHECKING:
     from warmfront.store.profile_queries import SolvedRecord
-    from warmfront.store.records import ApiKey
 
 router = APIRouter(prefix="/account", tags=["accounts"])
 
@@ -67,7 +66,7 @@ async def claim_local_history(service: ServiceDep, caller: CallerDep) -> ClaimRe
 async def list_own_keys(service: ServiceDep, caller: CallerDep) -> ApiKeyListResponse:
     """List the caller's API keys, oldest first."""
     keys = [key for key in await service.store.list_keys() if key.user == caller.user]
-    return ApiKeyListResponse(items=[ApiKeyResponse(**_key_fields(key)) for key in keys])
+    return key_list_response(keys)
 
 
 @router.post("/keys", status_code=201, responses=error_responses_for(409, 413, 415, 422))
@@ -85,7 +84,7 @@ async def create_own_key(
     key, secret = await service.store.create_key(
         caller.user, role, service.clock.now(), team=caller.team, by=caller.actor
     )
-    return ApiKeyCreatedResponse(**_key_fields(key), secret=secret)
+    return created_key_response(key, secret)
 
 
 @router.post("/keys/{key_id}/revoke", responses=error_responses_for(404, 413, 422))
@@ -128,14 +127,3 @@ def _solved(record: SolvedRecord, user: str) -> SolvedProblem:
         rank=ranks[best.id],
         of=len(board),
     )
-
-
-def _key_fields(key: ApiKey) -> dict[str, Any]:
-    return {
-        "id": key.id,
-        "user": key.user,
-        "role": key.role,
-        "team": key.team,
-        "created_at": key.created_at,
-        "revoked_at": key.revoked_at,
-    }

@@ -6,46 +6,43 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Path
 
-from warmfront.api.deps import OperatorDep, ServiceDep
+from warmfront.api.deps import CallerDep, OperatorDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
+from warmfront.api.serialization import created_key_response, exact_dollars, key_list_response
 from warmfront.errors import Conflict, NotFound
-from warmfront.wire.operator_controls import (
-    CreateKeyRequest,
-    ManagedKeyCreatedResponse,
-    ManagedKeyListResponse,
-    ManagedKeyResponse,
-    TeamListResponse,
-    TeamSpendingResponse,
-)
+from warmfront.roles import Role
+from warmfront.wire.accounts import ApiKeyCreatedResponse, ApiKeyListResponse, TeamName
+from warmfront.wire.operator_controls import CreateKeyRequest, TeamListResponse, TeamSpendingResponse
+from warmfront.wire.teams import TeamBudgetRequest
 
 if TYPE_CHECKING:
-    from warmfront.store.records import ApiKey
+    from warmfront.api.context import ServiceContext
 
 router = APIRouter(prefix="/operators", tags=["operators"])
 
 
 @router.get("/keys", responses=error_responses_for())
-async def list_managed_keys(service: ServiceDep, _operator: OperatorDep) -> ManagedKeyListResponse:
+async def list_managed_keys(service: ServiceDep, _operator: OperatorDep) -> ApiKeyListResponse:
     """List the API keys of all users, including revoked ones. For operators."""
-    return ManagedKeyListResponse(items=[_shown(key) for key in await service.store.list_keys()])
+    return key_list_response(await service.store.list_keys())
 
 
 @router.post("/keys", responses=error_responses_for(413, 415, 422))
 async def create_managed_key(
     service: ServiceDep, operator: OperatorDep, body: CreateKeyRequest
-) -> ManagedKeyCreatedResponse:
+) -> ApiKeyCreatedResponse:
     """Create an API key for a user. Only this response has its secret. For operators."""
     operator.require(body.role, f"A key with the role {body.role}")
     key, secret = await service.store.create_key(
         body.user, body.role, service.clock.now(), team=body.team, by=operator.actor
     )
-    return ManagedKeyCreatedResponse(**dict(_shown(key)), secret=secret)
+    return created_key_response(key, secret)
 
 
 @router.post("/keys/{key_id}/revoke", responses=error_responses_for(404, 409, 413, 422))
 async def revoke_managed_key(
     service: ServiceDep, operator: OperatorDep, key_id: Annotated[str, Path(max_length=100)]
-) -> ManagedKeyListResponse:
+) -> ApiKeyListResponse:
     """Revoke an API key: the next request with it gets 401. For operators."""
     keys = {key.id: key for key in await service.store.list_keys()}
     if key_id not in keys:
@@ -62,33 +59,38 @@ async def revoke_managed_key(
 
 @router.get("/teams", responses=error_responses_for())
 async def list_teams(service: ServiceDep, _operator: OperatorDep) -> TeamListResponse:
-    """List the teams of all active keys, with what they have spent today (UTC). For operators."""
-    members: dict[str, set[str]] = {}
-    for key in await service.store.list_keys():
-        if key.team is not None and key.revoked_at is None:
-            members.setdefault(key.team, set()).add(key.user)
-    now, limit_usd = service.clock.now(), service.orchestrator.limits.current.team_daily_budget_usd
-    items = []
-    for team, users in sorted(members.items()):
-        today = await service.store.spent_today("", team, now)
-        items.append(
-            TeamSpendingResponse(
-                team=team,
-                members=sorted(users),
-                spent_usd=today.team_usd,
-                expected_usd=today.team_expected_usd,
-                limit_usd=limit_usd,
-            )
-        )
-    return TeamListResponse(items=items)
+    """List the teams with what their members have spent today (UTC), and their budgets. For operators."""
+    teams = await service.store.teams.all_teams()
+    return TeamListResponse(
+        items=[await team_spending(service, team, members) for team, members in teams.items()]
+    )
 
 
-def _shown(key: ApiKey) -> ManagedKeyResponse:
-    return ManagedKeyResponse(
-        id=key.id,
-        user=key.user,
-        role=key.role,
-        team=key.team,
-        created_at=key.created_at,
-        revoked_at=key.revoked_at,
+@router.post("/teams/{team}/budget", responses=error_responses_for(413, 415, 422))
+async def set_team_budget(
+    body: TeamBudgetRequest, service: ServiceDep, caller: CallerDep, team: Annotated[TeamName, Path()]
+) -> TeamSpendingResponse:
+    """Set what the members of a team may spend per day (UTC), together. For admins.
+
+    It applies to submissions that wait, too: each is checked again when it gets a VM.
+    """
+    caller.require(Role.ADMIN, "Changing the budget of a team")
+    budget_usd = exact_dollars(body.daily_budget_usd)
+    await service.store.teams.set_budget(team, budget_usd, service.clock.now(), by=caller.actor)
+    return await team_spending(service, team, await service.store.teams.members(team))
+
+
+async def team_spending(service: ServiceContext, team: str, members: list[str]) -> TeamSpendingResponse:
+    """Return what a team has spent today, and its budget."""
+    today = await service.store.spent_today("", team, service.clock.now())
+    # On standby, the changes at run time are unknown.
+    settings = service.settings if service.state == "standby" else service.current_settings
+    default_usd = settings.team_daily_budget_usd
+    return TeamSpendingResponse(
+        team=team,
+        members=members,
+        spent_usd=today.team_usd,
+        expected_usd=today.team_expected_usd,
+        limit_usd=default_usd if today.team_budget_usd is None else today.team_budget_usd,
+        budget_usd=today.team_budget_usd,
     )

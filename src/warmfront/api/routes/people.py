@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Depends, Path, Request
@@ -12,6 +11,7 @@ from warmfront.api.browser_origin import BrowserOrigin
 from warmfront.api.deps import ServiceDep, require_role
 from warmfront.api.error_responses import quote_value
 from warmfront.api.openapi import error_responses_for
+from warmfront.api.serialization import exact_dollars
 from warmfront.errors import Conflict, NotFound
 from warmfront.roles import Role
 from warmfront.wire.accounts import (
@@ -56,8 +56,9 @@ async def change_user(
         role=body.role,
         team=body.team,
         manages_team=body.manages_team and body.team is not None,
-        daily_budget_usd=_dollars(body.daily_budget_usd),
+        daily_budget_usd=exact_dollars(body.daily_budget_usd),
         disabled=body.disabled,
+        by=caller.actor,
     )
     if user is None:
         raise NotFound(f"There is no user {quote_value(name)}.", hint="GET /api/amd/users lists the users.")
@@ -85,12 +86,12 @@ async def create_invitation(
     now = service.clock.now()
     invitation, secret = await service.store.accounts.create_invitation(
         role=body.role,
-        created_by=caller.user,
+        by=caller.actor,
         now=now,
         expires_at=now + body.valid_for_s,
         team=body.team,
         manages_team=body.manages_team and body.team is not None,
-        daily_budget_usd=_dollars(body.daily_budget_usd),
+        daily_budget_usd=exact_dollars(body.daily_budget_usd),
         note=body.note.strip(),
     )
     origin = BrowserOrigin.for_links(service.settings, request.headers)
@@ -119,7 +120,9 @@ async def revoke_invitation(
     service: ServiceDep, caller: _AdminDep, invitation_id: Annotated[str, Path(max_length=100)]
 ) -> InvitationListResponse:
     """Revoke an unused invitation. For admins."""
-    if not await service.store.accounts.revoke_invitation(invitation_id, service.clock.now()):
+    if not await service.store.accounts.revoke_invitation(
+        invitation_id, service.clock.now(), by=caller.actor
+    ):
         raise NotFound(
             f"There is no open invitation {quote_value(invitation_id)}.",
             hint="GET /api/amd/invitations lists the invitations and their states.",
@@ -166,7 +169,3 @@ def _state(invitation: Invitation, now: float) -> Literal["open", "used", "revok
     if invitation.revoked_at is not None:
         return "revoked"
     return "expired" if invitation.expires_at <= now else "open"
-
-
-def _dollars(amount: float | None) -> Decimal | None:
-    return None if amount is None else Decimal(str(round(amount, 6)))

@@ -12,7 +12,7 @@ from warmfront.api.auth import cookie_value
 from warmfront.api.browser_origin import CALLBACK_PATH, BrowserOrigin
 from warmfront.api.deps import CallerDep, OptionalCallerDep, ServiceDep
 from warmfront.api.openapi import error_responses_for
-from warmfront.errors import NotFound, SignInFailed, WarmfrontError
+from warmfront.errors import NotFound, OnStandby, SignInFailed, WarmfrontError
 from warmfront.roles import Role
 from warmfront.sign_in.transaction import SignInTransaction
 from warmfront.store.account_records import Identity, SignUpPolicy
@@ -66,6 +66,8 @@ async def get_session(service: ServiceDep, caller: OptionalCallerDep, request: R
 async def begin_sign_in(body: SignInRequest, service: ServiceDep, request: Request) -> Response:
     """Begin a sign-in: returns the address at which the person signs in, and sets a cookie. For browsers."""
     provider = _require_provider(service)
+    if service.state == "standby":
+        raise OnStandby  # it could not store the session, after the person has signed in
     origin = BrowserOrigin.of(service.settings, request.headers)
     origin.reject_csrf(request.method, request.headers)
     if body.invitation is not None:

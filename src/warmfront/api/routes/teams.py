@@ -12,6 +12,7 @@ from fastapi.responses import Response
 from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
 from warmfront.api.error_responses import InvalidField, quote_value
 from warmfront.api.openapi import error_responses_for
+from warmfront.api.routes.managed_keys import team_spending
 from warmfront.errors import NotAllowed, NotFound
 from warmfront.store.account_records import TeamAssignment
 from warmfront.wire.base import isoformat
@@ -51,10 +52,15 @@ async def get_team(team: _TeamName, service: ServiceDep, caller: CallerDep) -> T
     can_manage = _can_manage(caller, team)
     results = await service.store.teams.results(team)
     now = service.clock.now()
+    members = await service.store.teams.members(team)
+    spending = await team_spending(service, team, members)
     return TeamDetailResponse(
         name=team,
         now=now,
-        members=await service.store.teams.members(team),
+        members=members,
+        spent_usd=spending.spent_usd,
+        expected_usd=spending.expected_usd,
+        limit_usd=spending.limit_usd,
         can_manage=can_manage,
         assignments=[
             _assignment_response(

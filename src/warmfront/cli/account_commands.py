@@ -1,0 +1,70 @@
+"""The options of the commands for users and teams."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
+
+users_app = typer.Typer(
+    help="Invite people, such as the first admin, and list users; on the machine of the service.",
+    no_args_is_help=True,
+)
+teams_app = typer.Typer(help="Show what teams spend, and set their budgets.", no_args_is_help=True)
+
+
+@users_app.command("invite")
+def invite_user(
+    *,
+    role: Annotated[str, typer.Option(help="reader, author, operator or admin.")] = "author",
+    team: Annotated[str | None, typer.Option(help="The team that the person joins.")] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="Dollars per day; instead of WARMFRONT_DAILY_BUDGET.")
+    ] = None,
+    note: Annotated[str, typer.Option(help="For the list of invitations, such as a name.")] = "",
+    valid_for: Annotated[str, typer.Option(help="How long the link works, such as 2h or 7d.")] = "7d",
+    as_json: JsonOption = False,
+) -> None:
+    """Print a link with which one person can sign in, for example the first admin."""
+    from warmfront.cli import manage_users
+
+    raise typer.Exit(
+        manage_users.invite(role, team=team, budget=budget, note=note, valid_for=valid_for, as_json=as_json)
+    )
+
+
+@users_app.command("list")
+def list_users(*, as_json: JsonOption = False) -> None:
+    """List the users who have signed in."""
+    from warmfront.cli import manage_users
+
+    raise typer.Exit(manage_users.show_all(as_json=as_json))
+
+
+@teams_app.command("list")
+def list_teams(*, as_json: JsonOption = False) -> None:
+    """List the teams with what each has spent today (UTC); operators only."""
+    from warmfront.cli import manage_teams
+
+    raise typer.Exit(manage_teams.show_all(as_json=as_json))
+
+
+@teams_app.command("budget")
+def set_team_budget(
+    team: Annotated[str, typer.Argument(help="The name of the team.", show_default=False)],
+    amount: Annotated[
+        str,
+        typer.Argument(
+            help="Dollars per day for all members together, or none for WARMFRONT_TEAM_DAILY_BUDGET.",
+            show_default=False,
+        ),
+    ],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Set what a team may spend per day (UTC); admins only."""
+    from warmfront.cli import manage_teams
+
+    raise typer.Exit(manage_teams.set_budget(team, amount, as_json=as_json))
