@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from warmfront.submission import SubmissionState
 
 #: The migration that creates the tables below.
-REVISION = "0013"
+REVISION = "0014"
 
 
 class Usd(TypeDecorator[Decimal]):
@@ -147,6 +147,8 @@ sources = Table(
     Column("submission_id", Text, ForeignKey("submissions.id"), primary_key=True),
     Column("code", Text, nullable=False),
     Column("problem_def", Text),
+    Column("own_cases", Text),
+    Column("launch", Text),
 )
 
 events = Table(
