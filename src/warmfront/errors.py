@@ -9,6 +9,8 @@
     │   ├── BadProblemFile
     │   ├── IsolationRequired
     │   ├── BadRequest              HTTP 422
+    │   │   ├── InvalidCase         a case of an author's own does not fit the problem
+    │   │   └── InvalidLaunch       the launch of a scratch kernel does not fit the kernel or the limits
     │   ├── NoApiKey
     │   ├── NotAuthenticated        HTTP 401
     │   │   └── SignInFailed        the issuer's answer is not valid, or the sign-in was aborted
@@ -150,6 +152,22 @@ class BadRequest(UsageError):
     """A field of the request has a value that is not allowed."""
 
     code = "BAD_REQUEST"
+
+
+class InvalidCase(BadRequest):
+    """A case of an author's own does not fit the problem."""
+
+    def __init__(self, field: str, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.field = field  #: the field of the request, such as `own_cases[0].values.n`
+
+
+class InvalidLaunch(BadRequest):
+    """The launch of a scratch kernel does not fit the kernel or the limits."""
+
+    def __init__(self, field: str, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.field = field  #: the field of the request, such as `launch.block`
 
 
 class NoApiKey(UsageError):

@@ -187,6 +187,7 @@ class CaseResult:
     status: Literal["PASSED", "FAILED"]
     hidden: bool = False  #: its sizes are drawn from the secret seed and shown only if it fails
     output: str = ""  #: the program's output during this case
+    own: bool = False  #: whether it is a case of the author's own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +218,17 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BufferValues:
+    """A buffer after the launch of a scratch kernel."""
+
+    name: str  #: of the kernel's parameter
+    type: str  #: the element type, as in the source
+    count: int  #: elements of the buffer
+    values: tuple[float | str, ...]  #: the first numbers; vectors are flattened
+    unwritten: int  #: elements that were neither initialised nor written
+
+
+@dataclass(frozen=True, kw_only=True)
 class Checked(Event):
     """Every case passed."""
 
@@ -231,6 +243,7 @@ class Checked(Event):
     target: str = ""  #: why the GPU's compiler rejects what the CPU's compiler accepted
     fidelity: str = ""  #: on the CPU runtime, `exact` or `approximate`: whether a GPU computes the same bits
     fidelity_reason: str = ""  #: which operations are approximate, and why
+    buffers: tuple[BufferValues, ...] = ()  #: of a scratch kernel: the buffers that it may write
 
 
 @dataclass(frozen=True, kw_only=True)

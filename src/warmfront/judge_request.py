@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from warmfront.errors import BadSourceFile
+from warmfront.errors import BadRequest, BadSourceFile
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from warmfront.problems.spec import Dtype, Problem
+    from warmfront.problems.spec import Case, Dtype, Problem
     from warmfront.verdicts import Endpoint
 
 #: A kernel is a page or two of text. A larger file is a mistake, or an attack on the compiler.
@@ -27,6 +27,11 @@ class JudgeRequest:
     endpoint: Endpoint
     file_name: str = "solution.hip"  #: the author's file name, for messages
     seed: int | None = None  #: seed of the inputs; None for a secret random one
+    own_cases: tuple[Case, ...] = ()  #: the author's own, for a check only
+
+    def __post_init__(self) -> None:
+        if self.own_cases and self.endpoint != "checker":  # they must never count for a timed verdict
+            raise BadRequest(f"Own cases need the endpoint checker; it is {self.endpoint.value!r}.")
 
 
 def read_source(path: Path) -> str:

@@ -154,6 +154,16 @@ class Submission:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SubmittedSource:
+    """The source of a submission, and what was sent with it."""
+
+    code: str
+    problem_def: str | None = None  #: Python source of the problem, if an operator sent one
+    own_cases: str | None = None  #: JSON of the author's own cases, as `problems.own_cases` writes it
+    launch: str | None = None  #: JSON of the launch of a scratch kernel, as `hip.scratch` writes it
+
+
+@dataclass(frozen=True, kw_only=True)
 class NewSubmission:
     """A validated request for a submission. The service chooses the id."""
 
@@ -169,3 +179,12 @@ class NewSubmission:
     created_at: float
     idempotency_key: str | None = None
     problem_def: str | None = None  #: Python source of the problem, if an operator sent one
+    own_cases: str | None = None  #: as in `SubmittedSource`
+    launch: str | None = None  #: as in `SubmittedSource`
+
+    @property
+    def source(self) -> SubmittedSource:
+        """The source, and what was sent with it."""
+        return SubmittedSource(
+            code=self.code, problem_def=self.problem_def, own_cases=self.own_cases, launch=self.launch
+        )

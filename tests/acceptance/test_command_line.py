@@ -90,6 +90,25 @@ def test_half_precision_is_chosen_by_dtype() -> None:
     assert result.returncode == 0
 
 
+def test_a_case_of_ones_own_is_checked_and_marked() -> None:
+    """It is the first result; an invalid one is a usage error that names the field."""
+    check = ("check", EXAMPLE, "--problem", "leaky-relu", "--json", "--case")
+    result = warmfront(*check, "n=40,m=30,alpha=0.5,style=far")
+    results = events(result)[-1]["test_results"]
+    assert results[0]["name"] == "own: alpha = 0.5, n = 40, m = 30, far"
+    assert results[0]["own"]
+    assert not any(case["own"] for case in results[1:])
+    for case, message in {
+        "n=40,m=30": "own_cases[0].values.alpha is missing",
+        "n=40,m=0,alpha=1": "own_cases[0].values.m is 0; allowed: a whole number from 1 to 1100",
+        "n=40,m=many,alpha=1": "the value of m is 'many'",
+        "n": "'n' is not a new NAME=VALUE",
+    }.items():
+        rejected = warmfront(*check, case)
+        assert rejected.returncode == 2
+        assert message in rejected.stdout + rejected.stderr
+
+
 def test_a_wrong_kernel_exits_with_1_and_shows_the_differences() -> None:
     """The table has index, expected and actual values; exit code 1 means that the kernel is wrong."""
     wrong = next((ROOT / "tests" / "corpus" / "solutions" / "wrong").glob("leaky_relu*.hip"))

@@ -14,7 +14,7 @@ from tests.support.services import EXAMPLE, REHEARSAL, serving
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Locator
 
     from tests.support.services import Service
 
@@ -205,3 +205,56 @@ def test_an_unknown_problem_shows_where_to_continue(problem: ProblemPage) -> Non
     problem.page.get_by_role("link", name="All problems").click()
     expect(problem.page.get_by_role("heading", name="Problems")).to_be_visible()
     problem.window.console_errors.clear()  # the browser reports the expected 404
+
+
+def test_a_case_of_ones_own_is_checked_beside_the_others(problem: ProblemPage) -> None:
+    """Its sizes and style are typed, errors name the field, and its result is marked as own."""
+    page = problem.page
+    page.get_by_role("tab", name="Cases").click()
+    form = page.get_by_role("form", name="New case")
+    _fill_case(form, alpha="0.5", n="0", m="30")
+    form.get_by_role("button", name="Add case").click()
+    expect(form.get_by_role("alert").first).to_contain_text("“0”; needed: a whole number from 1 to 1,100")
+    _fill_case(form, alpha="0.5", n="40", m="30")
+    form.get_by_label("Style of the inputs").select_option("far")
+    form.get_by_role("button", name="Add case").click()
+    expect(page.get_by_role("list", name="Your own cases")).to_contain_text(
+        "alpha = 0.5, n = 40, m = 30, far"
+    )
+    problem.write(HALF_WRONG)
+    problem.press("Run")
+    problem.expect_verdict("WRONG_ANSWER")
+    expect(problem.stage("Check")).to_contain_text("0 of 13 cases passed")
+    expect(problem.stage("Check").locator(".failed-case")).to_contain_text(
+        "own alpha = 0.5, n = 40, m = 30, far"
+    )
+    expect(page.locator(".verdict")).to_contain_text("own: alpha = 0.5, n = 40, m = 30, far")
+    problem.write(EXAMPLE)
+    problem.press("Run")
+    problem.expect_verdict("CHECKED")
+    expect(problem.stage("Check")).to_contain_text("13 of 13 cases passed")
+    expect(problem.stage("Check")).to_contain_text("✓ own alpha = 0.5, n = 40, m = 30, far")
+    problem.press("Submit")
+    problem.expect_verdict("ACCEPTED")
+    expect(problem.stage("Check")).to_contain_text("12 of 12 cases passed")  # without the own case
+
+
+def test_sizes_that_the_service_rejects_are_explained(problem: ProblemPage) -> None:
+    """The form checks each size; the service knows the limit of all of them together."""
+    page = problem.page
+    page.get_by_role("tab", name="Cases").click()
+    form = page.get_by_role("form", name="New case")
+    _fill_case(form, alpha="0.5", n="5000", m="30")
+    form.get_by_role("button", name="Add case").click()
+    problem.write(EXAMPLE)
+    problem.press("Run")
+    expect(page.get_by_role("alert").filter(has_text="own_cases")).to_contain_text(
+        "own_cases[0].values.n is 5000; allowed: a whole number from 1 to 1100."
+    )
+    problem.window.console_errors.clear()  # the browser reports the rejected request
+
+
+def _fill_case(form: Locator, **values: str) -> None:
+    for name, value in values.items():
+        label = form.page.locator(f"code:text-is('{name}')")
+        form.locator(".case-field").filter(has=label).locator("input").fill(value)

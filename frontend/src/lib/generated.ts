@@ -303,10 +303,33 @@ export interface BillingReconciliationResponse {
   differences: BillingDifferenceResponse[];
 }
 
+/** A buffer after the launch of a scratch kernel. */
+export interface BufferValues {
+  name: string;
+  type: string;
+  count: number;
+  values: (number | string)[];
+  unwritten: number;
+}
+
 /** The remaining credits at one time. */
 export interface BurnDownPoint {
   time: string;
   remaining_usd: number;
+}
+
+/** A parameter of `solution` that a case gives a value, and its allowed values. */
+export interface CaseParameter {
+  name: string;
+  /** `dimension` is the index of a dimension of `shape`. */
+  kind: "size" | "number" | "shape" | "dimension";
+  /** The smallest value; null for a shape or a dimension. */
+  low: number | null;
+  /** The largest value, or the most elements of a shape. */
+  high: number | null;
+  step: number;
+  /** For a dimension: the name of the shape. */
+  shape: string | null;
 }
 
 /** The result of one case. */
@@ -316,6 +339,7 @@ export interface CaseResult {
   status: "PASSED" | "FAILED";
   hidden?: boolean;
   output?: string;
+  own?: boolean;
 }
 
 /** Every case passed. */
@@ -336,6 +360,7 @@ export interface CheckedEvent {
   target?: string;
   fidelity?: string;
   fidelity_reason?: string;
+  buffers?: BufferValues[];
   cost_usd?: number | null;
 }
 
@@ -556,6 +581,8 @@ export interface FailureDetails {
   tolerance?: AppliedTolerance | null;
   /** The program's output, by the name of the case. */
   output_by_case?: Record<string, string>;
+  /** Of a scratch kernel: the buffers that it may write. */
+  buffers?: BufferValues[];
 }
 
 export type FailureKind = "NO_CAPACITY" | "FLEET_FULL" | "NO_QUOTA" | "NO_OFFERS" | "UNREACHABLE" | "DENIED" | "NO_CREDITS" | "TOO_EXPENSIVE" | "NO_FLEET" | "NO_BACKEND" | "BAD_IMAGE" | "NO_SSH" | "WRONG_VM" | "WORKER_FAILED" | "UNHEALTHY" | "OTHER";
@@ -770,6 +797,32 @@ export interface LatencyPercentiles {
   p50_s: number | null;
   p90_s: number | null;
   p99_s: number | null;
+}
+
+/** An argument of a launch: `value` for a parameter by value, `count` and contents for a buffer. */
+export interface LaunchArgument {
+  /** For a parameter by value. */
+  value?: number | null;
+  /** Elements of the buffer. */
+  count?: number | null;
+  /** Contents of the buffer: random, index, zeros, ones, uninitialized. The default is `random` for a `const` buffer and `uninitialized` for one that the kernel may write. */
+  fill?: string | null;
+  /** Contents of the buffer as numbers, which are repeated. */
+  values?: number[] | null;
+}
+
+/** The launch of a scratch kernel. */
+export interface LaunchRequest {
+  /** The name of a `__global__` function. */
+  kernel: string;
+  /** Blocks: one to three sizes. */
+  grid: number[];
+  /** Threads per block: one to three sizes. */
+  block: number[];
+  /** Dynamic LDS. */
+  shared_bytes?: number;
+  /** One for each parameter of the kernel, in order. */
+  arguments?: LaunchArgument[];
 }
 
 /** A user's best accepted submission on one GPU. */
@@ -1009,6 +1062,14 @@ export interface OperationsResponse {
   latencies_s: Latencies;
 }
 
+/** A case of the author's own: sizes, and the style of the inputs. */
+export interface OwnCase {
+  /** The value of every parameter of `solution` that is passed by value, by name. A number of dimensions may be left out. */
+  values: Record<string, number | number[]>;
+  /** A style of the problem; its first if omitted. */
+  style?: string | null;
+}
+
 /** The forecast for one pace, in tasks per day. */
 export interface PaceForecast {
   tasks_per_day: number;
@@ -1079,6 +1140,12 @@ export interface ProblemDetailResponse {
   starters: Partial<Record<Dtype, string>>;
   /** Names of the cases, by scale: `cpu` or `gpu`. */
   cases: Record<string, string[]>;
+  /** The scale of the machines that check submissions: `cpu` or `gpu`. */
+  scale: string;
+  /** What `own_cases` need; empty if the problem has no ranges of sizes. */
+  case_parameters: CaseParameter[];
+  /** The styles of inputs. Large sizes can have fewer of them. */
+  styles: Partial<Record<Dtype, string[]>>;
 }
 
 /** An error, as `application/problem+json` (RFC 9457). */
@@ -1411,6 +1478,10 @@ export interface SourceResponse {
   language: string;
   solution_code: string;
   problem_def: string | null;
+  /** The author's own cases. */
+  own_cases: OwnCase[];
+  /** The launch of a scratch kernel. */
+  launch: LaunchRequest | null;
 }
 
 /** A submission that is stored and will get a verdict. */
@@ -1533,6 +1604,10 @@ export interface SubmitRequest {
   endpoint?: Endpoint;
   /** The name of the source file in compiler messages. */
   file_name?: string;
+  /** Up to 8 cases of your own, which are checked before the problem's. They require the endpoint `checker`, and never count for an accepted submission. */
+  own_cases?: OwnCase[];
+  /** Launch a kernel without a problem. It requires the problem `scratch` and the endpoint `checker`. */
+  launch?: LaunchRequest | null;
 }
 
 /** Completed tasks and their average cost. */

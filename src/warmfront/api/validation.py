@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
 from warmfront import gpus
 from warmfront.api.error_responses import InvalidField, InvalidText, quote_value
 from warmfront.errors import BadSourceFile
+from warmfront.hip.scratch import SLUG, validate_launch
 from warmfront.judge_request import decode_source
-from warmfront.problems.spec import Dtype
+from warmfront.problems.own_cases import to_json, validate_own_cases
+from warmfront.problems.spec import Dtype, Scale
 from warmfront.roles import Role
 from warmfront.submission import NewSubmission
+from warmfront.verdicts import Endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,6 +65,8 @@ def validate_submission(
             Role.OPERATOR, "problem_def", hint="Omit it, and name a problem of GET /api/amd/problems."
         )
     problem, dtype = _validate_problem(problems, request)
+    own_cases = _validate_own_cases(service, problems, request, dtype)
+    code = validate_source("solution_code", request.solution_code)
     return NewSubmission(
         id=service.new_id("sub"),
         owner=caller.user,
@@ -70,13 +76,52 @@ def validate_submission(
         language=request.language,
         endpoint=request.endpoint.value,
         file_name=request.file_name,
-        code=validate_source("solution_code", request.solution_code),
+        code=code,
         created_at=service.clock.now(),
         idempotency_key=_validate_idempotency_key(idempotency_key),
         problem_def=None
         if request.problem_def is None
         else validate_source("problem_def", request.problem_def),
+        own_cases=own_cases,
+        launch=_validate_launch(request, code),
     )
+
+
+def _validate_launch(request: SubmitRequest, code: str) -> str | None:
+    """Return the JSON of the launch of a scratch kernel; None if there is none."""
+    if request.launch is None:
+        return None
+    declared = request.launch.model_dump(exclude_none=True)
+    validate_launch(declared, code)
+    return json.dumps(declared)
+
+
+def scale_of_checks(service: ServiceContext) -> Scale:
+    """Return the scale of the machines that judge checks."""
+    on_cpu = service.provider.simulated or service.settings.has_cpu_nodes
+    return Scale.CPU if on_cpu else Scale.GPU
+
+
+def _validate_own_cases(
+    service: ServiceContext, problems: ProblemCatalog, request: SubmitRequest, dtype: Dtype
+) -> str | None:
+    """Return the JSON of the author's own cases; None if there are none."""
+    if not request.own_cases:
+        return None
+    if request.endpoint is not Endpoint.CHECKER:
+        raise InvalidField(
+            "endpoint",
+            request.endpoint.value,
+            "checker, because the request has own_cases",
+            hint="Check them with the endpoint checker; then submit without own_cases.",
+        )
+    if request.problem_def is not None:
+        raise InvalidText(
+            "own_cases", "own_cases cannot be combined with problem_def.", hint="Add the case to problem_def."
+        )
+    declared = [case.model_dump() for case in request.own_cases]
+    problem = problems.require(request.problem)
+    return to_json(validate_own_cases(declared, problem, dtype, scale_of_checks(service)))
 
 
 def validate_source(field: str, text: str) -> str:
@@ -110,6 +155,11 @@ def validate_dtype(problem: Problem, dtype: Dtype | None) -> Dtype:
 
 
 def _validate_problem(problems: ProblemCatalog, request: SubmitRequest) -> tuple[str, Dtype]:
+    if request.launch is not None:
+        _check_scratch(request)
+        return SLUG, Dtype.FLOAT32
+    if request.problem == SLUG and request.problem_def is None:
+        raise InvalidText("launch", "launch is missing: the problem scratch has no cases of its own.")
     if request.problem_def is None:
         problem = problems.require(request.problem)
         return problem.slug, validate_dtype(problem, request.dtype)
@@ -117,6 +167,17 @@ def _validate_problem(problems: ProblemCatalog, request: SubmitRequest) -> tuple
     if not _SLUG.fullmatch(request.problem):
         raise InvalidField("problem", request.problem, "a name such as my-problem")
     return request.problem, request.dtype or Dtype.FLOAT32
+
+
+def _check_scratch(request: SubmitRequest) -> None:
+    """Raise an error if a launch is combined with something that needs a problem."""
+    if request.problem != SLUG:
+        raise InvalidField("problem", request.problem, f"{SLUG}, because the request has a launch")
+    if request.endpoint is not Endpoint.CHECKER:
+        raise InvalidField("endpoint", request.endpoint.value, "checker, because the request has a launch")
+    for name in ("problem_def", "dtype", "own_cases"):
+        if getattr(request, name):
+            raise InvalidText(name, f"{name} cannot be combined with launch.", hint=f"Remove {name}.")
 
 
 def _validate_idempotency_key(header: str | None) -> str | None:

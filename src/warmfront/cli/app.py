@@ -43,6 +43,14 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print only JSON on std
 ReceiptOption = Annotated[
     Path | None, typer.Option("--receipt", help="Save the signed receipt of an accepted kernel to this file.")
 ]
+CaseOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--case",
+        help="A case of your own, such as n=1000,m=3,style=wide; may be repeated. Only for a check.",
+        show_default=False,
+    ),
+]
 DtypeOption = Annotated[
     str | None,
     typer.Option(help="float32 or float16, if the problem supports it."),
@@ -127,6 +135,7 @@ def check(
         bool, typer.Option("--bugs", help="Run the bug finder on every case, however long it takes.")
     ] = False,
     dtype: DtypeOption = None,
+    case: CaseOption = None,
     sandbox: Annotated[
         str | None, typer.Option(help="bubblewrap or docker (default: the first that works).")
     ] = None,
@@ -148,6 +157,7 @@ def check(
         seed=seed,
         trust=False,
         bugs=bugs,
+        cases=tuple(case or ()),
     )
     raise typer.Exit(run(options, as_json=as_json))
 
@@ -292,6 +302,7 @@ def submit(
     endpoint: Annotated[str, typer.Option(help="xray, checker, benchmark or submit.")] = "submit",
     dtype: DtypeOption = None,
     gpu: Annotated[str | None, typer.Option(help="The GPU type (default: the server's).")] = None,
+    case: CaseOption = None,
     detach: Annotated[
         bool, typer.Option("--detach", "-d", help="Print the id and exit; the submission continues.")
     ] = False,
@@ -307,7 +318,13 @@ def submit(
     from warmfront.cli.submit_and_follow import SubmitOptions, submit
 
     options = SubmitOptions(
-        file=file, problem=problem, endpoint=endpoint, dtype=dtype, gpu_type=gpu, receipt=receipt
+        file=file,
+        problem=problem,
+        endpoint=endpoint,
+        dtype=dtype,
+        gpu_type=gpu,
+        receipt=receipt,
+        cases=tuple(case or ()),
     )
     raise typer.Exit(submit(options, detach=detach, as_json=as_json))
 

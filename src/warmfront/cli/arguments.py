@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import UnknownDtype, UsageError
 from warmfront.problems.spec import Dtype
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from warmfront.problems.spec import Problem
+
+#: The part of `--case` that is not the value of a parameter.
+STYLE = "style"
 
 
 def parse_endpoint(name: str, allowed: Iterable[Endpoint] = tuple(Endpoint)) -> Endpoint:
@@ -47,3 +51,30 @@ def check_receipt_file(path: Path, endpoint: Endpoint) -> None:
     if path.is_dir() or not path.parent.is_dir():
         problem = "a directory" if path.is_dir() else "in a directory that does not exist"
         raise UsageError(f"--receipt is {str(path)!r}, which is {problem}.", hint="Give a file name.")
+
+
+def parse_case(text: str) -> dict[str, Any]:
+    """Return the case that `--case` describes, such as `n=1000,m=3,style=wide` or `shape=2x3x4,dim=1`."""
+    values: dict[str, Any] = {}
+    for part in text.split(","):
+        name, _, value = (word.strip() for word in part.partition("="))
+        if not name or not value or name in values:
+            raise UsageError(
+                f"--case is {text!r}; {part.strip()!r} is not a new NAME=VALUE.",
+                hint="Write it as --case n=1000,m=3,style=wide.",
+            )
+        values[name] = value if name == STYLE else _case_value(name, value, text)
+    style = values.pop(STYLE, None)
+    return {"values": values, "style": style}
+
+
+def _case_value(name: str, value: str, text: str) -> int | float | list[int]:
+    try:
+        if re.fullmatch(r"\d+(x\d+)+", value):
+            return [int(extent) for extent in value.split("x")]
+        return int(value) if re.fullmatch(r"[+-]?\d{1,18}", value) else float(value)
+    except ValueError:
+        raise UsageError(
+            f"--case is {text!r}; the value of {name} is {value!r}, which is neither a number nor a shape.",
+            hint="Write a shape as 2x3x4.",
+        ) from None

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from warmfront import problems, settings
 from warmfront.cli import interrupts
-from warmfront.cli.arguments import check_receipt_file, parse_dtype, parse_endpoint
+from warmfront.cli.arguments import check_receipt_file, parse_case, parse_dtype, parse_endpoint
 from warmfront.cli.event_views import EventView, JsonView, show_error
 from warmfront.errors import InfrastructureError, IsolationRequired, UsageError, WarmfrontError
 from warmfront.judge_request import JudgeRequest, read_source
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from warmfront.events import Event
     from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.compile_jobs import CompileJobs
+    from warmfront.problems.spec import Case, Dtype, Problem
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
 
@@ -59,6 +60,7 @@ class RunOptions:
     trust: bool
     bugs: bool = False  #: run the bug finder on every case
     receipt: Path | None = None  #: the file to save the signed receipt to
+    cases: tuple[str, ...] = ()  #: the author's own cases
 
 
 def run(options: RunOptions, *, as_json: bool) -> int:
@@ -214,14 +216,26 @@ def read_request(options: RunOptions) -> JudgeRequest:
     if options.receipt:
         check_receipt_file(options.receipt, endpoint)
     problem = problems.get(options.problem)
+    dtype = parse_dtype(options.dtype, problem)
     return JudgeRequest(
         source=read_source(options.file),
         problem=problem,
-        dtype=parse_dtype(options.dtype, problem),
+        dtype=dtype,
         endpoint=endpoint,
         file_name=options.file.name,
         seed=options.seed,
+        own_cases=_read_cases(options.cases, problem, dtype),
     )
+
+
+def _read_cases(cases: tuple[str, ...], problem: Problem, dtype: Dtype) -> tuple[Case, ...]:
+    """Return the author's own cases, for the CPU runtime, which `warmfront check` uses."""
+    if not cases:
+        return ()
+    from warmfront.problems.own_cases import validate_own_cases
+    from warmfront.problems.spec import Scale
+
+    return validate_own_cases([parse_case(text) for text in cases], problem, dtype, Scale.CPU)
 
 
 def open_requested_sandbox(options: RunOptions, configured: Settings) -> Sandbox:

@@ -11,7 +11,7 @@ import sys
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from warmfront.cli.arguments import check_receipt_file, parse_endpoint
+from warmfront.cli.arguments import check_receipt_file, parse_case, parse_endpoint
 from warmfront.cli.event_views import JsonView, show_error
 from warmfront.cli.formatting import print_json
 from warmfront.cli.local_receipts import save_receipt
@@ -45,6 +45,7 @@ class SubmitOptions:
     dtype: str | None
     gpu_type: str | None
     receipt: Path | None = None  #: the file to save the signed receipt to
+    cases: tuple[str, ...] = ()  #: the author's own cases
     submission_id: str | None = None  #: set when the server has accepted the submission
 
 
@@ -86,6 +87,7 @@ async def _submit(options: SubmitOptions, *, detach: bool, as_json: bool) -> int
             dtype=options.dtype,
             endpoint=options.endpoint,
             file_name=_plain_name(options.file),
+            own_cases=[parse_case(text) for text in options.cases],
         )
         if detach:
             if as_json:

@@ -196,8 +196,11 @@ class TerminalView:
             self._end_step(f"{self._passed}/{total} cases passed, then one failed", good=False)
 
     def _show_check_result(self, event: Mapping[str, Any]) -> None:
-        hidden = sum(1 for result in event.get("test_results", ()) if result.get("hidden"))
+        results = event.get("test_results", ())
+        hidden = sum(1 for result in results if result.get("hidden"))
+        own = sum(1 for result in results if result.get("own"))
         of_them = f", {hidden} of them hidden," if hidden else ""
+        of_them += f" {own} of them your own," if own else ""
         self._end_step(
             f"{event['passed_tests']}/{event['total_tests']} cases passed{of_them} in {self._lap_s():.2f} s"
         )

@@ -41,7 +41,7 @@ from warmfront.wire.version import SCHEMA_VERSION, VERSION_HEADER
 from warmfront.wire.vms import VmListResponse, VmResponse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, Mapping, Sequence
     from decimal import Decimal
 
 DEFAULT_URL = "http://127.0.0.1:3000"
@@ -124,6 +124,8 @@ class AsyncClient:
         endpoint: str = "submit",
         file_name: str | None = None,
         problem_def: str | None = None,
+        own_cases: Sequence[Mapping[str, Any]] = (),
+        launch: Mapping[str, Any] | None = None,
         idempotency_key: str | None = None,
     ) -> str:
         """Submit a kernel and return the id of its submission.
@@ -138,6 +140,10 @@ class AsyncClient:
             endpoint: "xray", "checker", "benchmark" or "submit".
             file_name: The name of the source file in compiler messages.
             problem_def: The Python source of a problem; requires the role operator.
+            own_cases: Cases of your own, which are checked before the problem's: objects with `values` (of
+                every parameter that is passed by value) and, optionally, `style`. Only for "checker".
+            launch: A launch without a problem, with the problem "scratch" and the endpoint "checker": an
+                object with `kernel`, `grid`, `block` and `arguments`.
             idempotency_key: Submitting twice with the same key creates one submission. By default every call
                 has its own key, so only its own retries are deduplicated.
 
@@ -148,7 +154,12 @@ class AsyncClient:
             BudgetExceeded: A daily budget is used up.
 
         Example:
-            >>> submission_id = await client.submit(code, problem="relu", endpoint="checker")
+            >>> submission_id = await client.submit(
+            ...     code,
+            ...     problem="relu",
+            ...     endpoint="checker",
+            ...     own_cases=[{"values": {"n": 5, "m": 3}, "style": "tiny"}],
+            ... )
         """
         request = {
             "solution_code": code,
@@ -159,6 +170,8 @@ class AsyncClient:
             "endpoint": endpoint,
             "file_name": file_name,
             "problem_def": problem_def,
+            "own_cases": [dict(case) for case in own_cases] or None,
+            "launch": None if launch is None else dict(launch),
         }
         key = idempotency_key or str(uuid.uuid4())
         created = await self._request(

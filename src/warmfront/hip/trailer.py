@@ -73,7 +73,7 @@ def _trailer(problem: Problem, dtype: Dtype) -> str:
         f"(warmfront_trailer::Parameter<{i}, decltype(solution)>::type)*static_cast<{c_type} const*>(a[{i}])"
         for i, c_type in enumerate(types)
     )
-    accepts = f"warmfront_trailer::Accepts<decltype(solution), {', '.join(types)}>::value"
+    accepts = f"warmfront_trailer::Accepts<{', '.join(['decltype(solution)', *types])}>::value"
     return (
         'extern "C" decltype(solution) solution;\n'
         f'static_assert({accepts}, "WARMFRONT_SIGNATURE");\n'

@@ -1,9 +1,9 @@
 """The data of a case: inputs generated from a secret seed, and the expected outputs.
 
-A check consists of the published cases of the problem and of hidden cases, whose sizes and styles are drawn
-from the seed: one with a size near each timed case, and one from anywhere in the problem's ranges. Each timed
-sample has a random style. The data is generated in the background while the compiler runs, so that the check
-does not wait for it.
+A check consists of the author's own cases, the published cases of the problem and hidden cases, whose sizes
+and styles are drawn from the seed: one with a size near each timed case, and one from anywhere in the
+problem's ranges. Each timed sample has a random style. The data is generated in the background while the
+compiler runs, so that the check does not wait for it.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ class CaseData:
     expected: Tensors
     tolerance: Tolerance
     hidden: bool = False  #: the sizes were drawn from the seed; the kernel's output is not shown
+    own: bool = False  #: a case of the author's own
+    checks_outputs: bool = True  #: compare the outputs with `expected`
     sample: int = 0  #: 0 for the check; timed samples have different inputs and a random style
 
     @property
@@ -136,9 +138,14 @@ class CaseGenerator:
         self._dtype = request.dtype
         self.seed = CommittedSeed() if request.seed is None else CommittedSeed(request.seed)
         published = self._problem.cases(scale)
+        self._own_count = len(request.own_cases)
         self._published_count = len(published)
-        #: The published cases, then the hidden ones.
-        self.cases: Sequence[Case] = [*published, *self._draw_hidden(scale, published)]
+        #: The author's own cases, whose results they wait for, then the published and the hidden ones.
+        self.cases: Sequence[Case] = [
+            *request.own_cases,
+            *published,
+            *self._draw_hidden(scale, published),
+        ]
 
     @property
     def timed_numbers(self) -> list[int]:
@@ -147,7 +154,11 @@ class CaseGenerator:
 
     def is_hidden(self, number: int) -> bool:
         """Return whether the case with this number is hidden."""
-        return number > self._published_count
+        return number > self._own_count + self._published_count
+
+    def is_own(self, number: int) -> bool:
+        """Return whether the case with this number is the author's own."""
+        return number <= self._own_count
 
     def generate(self, number: int, sample: int = 0) -> CaseData:
         """Return the data of case `number`.
@@ -210,6 +221,8 @@ class CaseGenerator:
             expected=self._problem.reference(case, inputs) if expected is None else expected,
             tolerance=self._problem.tolerance(case, self._dtype),
             hidden=self.is_hidden(number),
+            own=self.is_own(number),
+            checks_outputs=self._problem.checks_outputs,
             sample=sample,
         )
 

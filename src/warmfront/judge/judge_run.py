@@ -29,6 +29,7 @@ from warmfront.events import (
 )
 from warmfront.hip.device_facts import confirm_device
 from warmfront.hip.fidelity import assess_fidelity
+from warmfront.hip.scratch import ScratchProblem
 from warmfront.hip.toolchain import DATA_FILE, LIBRARY_FILE
 from warmfront.judge import compilation
 from warmfront.judge.bug_finder import (
@@ -53,7 +54,7 @@ from warmfront.verdicts import Endpoint, Verdict
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from warmfront.events import Receipt
+    from warmfront.events import BufferValues, Receipt
     from warmfront.hip.device_facts import DeviceFacts
     from warmfront.hip.toolchain import Toolchain
     from warmfront.judge.box_messages import RunAnswer
@@ -96,6 +97,7 @@ class JudgeRun:
         self._total = 0
         self._empty_guest: GuestProcess | None = None  # measures the copies of a harness
         self._device: DeviceFacts | None = None  # as the HIP runtime of the harness describes it
+        self._buffers: tuple[BufferValues, ...] = ()  # of a scratch kernel
         self._launches: int | None = None  # None: the toolchain cannot count them
         self._started = time.perf_counter()
 
@@ -242,10 +244,13 @@ class JudgeRun:
         return sorted(window.time_ms for window in windows)[OVERHEAD_WINDOWS // 2]
 
     def _output_details(self, guest: GuestProcess, failure: KernelFailure) -> dict[str, object]:
-        """Return the program's output, for the details of a failure."""
+        """Return the program's output and buffers, for the details of a failure."""
         is_hanging = failure.event.verdict is Verdict.TIME_LIMIT_EXCEEDED
         outputs = guest.outputs(patience_s=0.0) if is_hanging else guest.outputs()
-        return {"output": "".join(outputs.values()), "output_by_case": outputs} if outputs else {}
+        details: dict[str, object] = {"buffers": self._buffers} if self._buffers else {}
+        if outputs:
+            details |= {"output": "".join(outputs.values()), "output_by_case": outputs}
+        return details
 
     def _check(self, prefetch: CasePrefetcher, guest: GuestProcess, memory: CaseMemory) -> Iterator[Event]:
         for case_data in prefetch:
@@ -254,6 +259,7 @@ class JudgeRun:
                 name=case_data.case.name,
                 status="PASSED",
                 hidden=case_data.hidden,
+                own=case_data.own,
             )
             try:
                 self._run_case(case_data, guest, memory)
@@ -329,6 +335,7 @@ class JudgeRun:
         answer = guest.run(protect=True, shows_output=not case_data.hidden)
         memory.save(1)
         self._check_outputs(case_data, layout, memory, answer)
+        self._read_buffers(layout, memory)
         # A case of one element may need no kernel; all cases together do.
         self._launches = None if answer.launches is None else (self._launches or 0) + answer.launches
         _reject_running_threads(case_data, answer)
@@ -349,6 +356,19 @@ class JudgeRun:
             if is_right:
                 return
         check_slot(case_data, layout, memory, answer)
+
+    def _read_buffers(self, layout: BufferLayout, memory: CaseMemory) -> None:
+        """Keep the outputs of a scratch kernel, which are shown instead of compared."""
+        problem = self._request.problem
+        if not isinstance(problem, ScratchProblem):
+            return
+        outputs = [
+            (region, layout.read(memory.data_file, region)) for region in layout.regions if region.output
+        ]
+        self._buffers = tuple(
+            problem.describe_buffer(region.name, region.elements(raw), layout.count_unwritten(region, raw))
+            for region, raw in outputs
+        )
 
     def _conclude(
         self,
@@ -416,6 +436,7 @@ class JudgeRun:
             output="".join(outputs.values()),
             warnings=self._bug_report.findings,
             bug_finder=self._bug_report.note,
+            buffers=self._buffers,
             **self._fidelity,
         )
 

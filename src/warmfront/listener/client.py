@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import ssl
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -67,7 +66,7 @@ class HttpListenerClient:
 
     async def execute(self, vm: VMInstance, attempt: ExecuteRequest) -> AsyncIterator[AttemptEvent]:
         """Start the attempt, or re-attach to it, and yield all of its events."""
-        async with self._request(vm, "POST", "/execute", json=_body(attempt)) as response:
+        async with self._request(vm, "POST", "/execute", json=attempt.to_json()) as response:
             async for event in _attempt_events(response, after=0):
                 yield event
 
@@ -146,14 +145,6 @@ class HttpListenerClient:
                 yield response
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, FileNotFoundError) as error:
             raise VMUnreachable(f"{vm.id} is unreachable: {type(error).__name__} {error}".strip()) from error
-
-
-def _body(attempt: ExecuteRequest) -> dict[str, Any]:
-    """Return the body of a request.
-
-    Leave out the slot if there is none: earlier listeners do not know the field.
-    """
-    return {name: value for name, value in asdict(attempt).items() if name != "slot" or value is not None}
 
 
 def _parse_health(content: dict[str, Any]) -> ListenerHealth:

@@ -31,7 +31,7 @@ from warmfront.judge import Judge
 from warmfront.judge.bug_finder import QUICK
 from warmfront.judge.cancellation import CancellableSandbox, cancelled_event
 from warmfront.listener.gpu_checks import check_gpu
-from warmfront.listener.request_parsing import to_judge_request
+from warmfront.listener.request_parsing import scratch_problem, to_judge_request
 from warmfront.listener.vm_status import VMStatus
 from warmfront.listener.warm_sandbox import WarmSandbox
 from warmfront.problems.spec import Scale
@@ -191,7 +191,7 @@ class JudgeRuntime:
         try:
             with self._open_problem(attempt, cancellation) as problem:
                 yield from self._judge.judge(
-                    to_judge_request(attempt, problem),
+                    to_judge_request(attempt, problem, self.toolchain.scale),
                     run_slot=run_slot,
                     cancellation=cancellation,
                     before_timing=before_timing,
@@ -232,6 +232,8 @@ class JudgeRuntime:
     def _open_problem(
         self, attempt: ExecuteRequest, cancellation: CancellationToken
     ) -> AbstractContextManager[Problem]:
+        if (scratch := scratch_problem(attempt)) is not None:
+            return nullcontext(scratch)
         if attempt.problem_def is None:
             return nullcontext(problems.get(attempt.problem))
         from warmfront.problems.sandboxed.proxy import open_sandboxed_problem  # noqa: PLC0415 - few attempts need it

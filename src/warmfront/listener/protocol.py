@@ -6,6 +6,7 @@ of an event and its `seq`, counted from 1 in each attempt. The line with a termi
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Protocol
 
 from warmfront.value_class import dataclass
@@ -41,6 +42,13 @@ class ExecuteRequest:
     endpoint: str  #: checker, benchmark or submit
     problem_def: str | None = None  #: Python source of the problem, from an operator
     slot: int | None = None  #: the slot that judges the attempt; None for the least busy one
+    own_cases: str | None = None  #: JSON of the author's own cases
+    launch: str | None = None  #: JSON of the launch of a scratch kernel
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON object. Fields that earlier listeners do not know are left out if they are None."""
+        newer = {"slot", "own_cases", "launch"}
+        return {name: value for name, value in asdict(self).items() if name not in newer or value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)

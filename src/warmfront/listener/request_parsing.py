@@ -12,10 +12,12 @@ import re
 from typing import Any
 
 from warmfront import problems
-from warmfront.errors import BadRequest, BadSourceFile, UnknownProblem
+from warmfront.errors import BadRequest, BadSourceFile, InvalidLaunch, UnknownProblem
+from warmfront.hip.scratch import ScratchProblem, compose_source, parse_launch
 from warmfront.judge_request import MAX_SOURCE_BYTES, JudgeRequest, decode_source
 from warmfront.listener.protocol import ExecuteRequest
-from warmfront.problems.spec import Dtype, Problem
+from warmfront.problems.own_cases import parse_own_cases
+from warmfront.problems.spec import Dtype, Problem, Scale
 from warmfront.verdicts import Endpoint
 
 MAX_BODY_BYTES = 1 << 20
@@ -23,7 +25,7 @@ MAX_BODY_BYTES = 1 << 20
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")
 _FILE_NAME = re.compile(r"[^\x00-\x1f\x7f/]{1,255}")
 _SLUG = re.compile(r"(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*")
-_OPTIONAL = {"problem_def"}
+_OPTIONAL = {"problem_def", "own_cases", "launch"}
 _MAX_SLOT = 1023
 #: The endpoints of attempts; `xray` needs no VM.
 _ENDPOINTS = {endpoint.value for endpoint in Endpoint if endpoint is not Endpoint.XRAY}
@@ -53,20 +55,37 @@ def parse_execute_request(body: bytes) -> ExecuteRequest:
         raise InvalidExecuteRequest("file_name", "not a valid file name.")
     if attempt.endpoint not in _ENDPOINTS:
         raise InvalidExecuteRequest("endpoint", f"expected one of {', '.join(sorted(_ENDPOINTS))}.")
+    for name in ("own_cases", "launch"):
+        if getattr(attempt, name) is not None and attempt.endpoint != Endpoint.CHECKER:
+            raise InvalidExecuteRequest(name, "requires the endpoint checker.")
     _source_of(attempt)
     _check_problem(attempt)
     return attempt
 
 
-def to_judge_request(attempt: ExecuteRequest, problem: Problem) -> JudgeRequest:
-    """Return the request for the judge."""
+def to_judge_request(attempt: ExecuteRequest, problem: Problem, scale: Scale) -> JudgeRequest:
+    """Return the request for the judge, whose cases are for machines of this scale."""
+    dtype, source = dtype_of(attempt, problem), _source_of(attempt)
+    if isinstance(problem, ScratchProblem):
+        source = compose_source(source, problem.launch)
     return JudgeRequest(
-        source=_source_of(attempt),
+        source=source,
         problem=problem,
-        dtype=dtype_of(attempt, problem),
+        dtype=dtype,
         endpoint=Endpoint(attempt.endpoint),
         file_name=attempt.file_name,
+        own_cases=parse_own_cases(attempt.own_cases, problem, dtype, scale),
     )
+
+
+def scratch_problem(attempt: ExecuteRequest) -> ScratchProblem | None:
+    """Return the problem of a launch; None if the attempt has none. Raises `InvalidExecuteRequest`."""
+    if attempt.launch is None:
+        return None
+    try:
+        return ScratchProblem(parse_launch(attempt.launch, _source_of(attempt)))
+    except InvalidLaunch as error:
+        raise InvalidExecuteRequest(error.field, error.message) from None
 
 
 def dtype_of(attempt: ExecuteRequest, problem: Problem) -> Dtype:
@@ -110,6 +129,9 @@ def _source_of(attempt: ExecuteRequest) -> str:
 
 
 def _check_problem(attempt: ExecuteRequest) -> None:
+    if (scratch := scratch_problem(attempt)) is not None:
+        dtype_of(attempt, scratch)
+        return
     if attempt.problem_def is None:
         try:
             dtype_of(attempt, problems.get(attempt.problem))

@@ -316,15 +316,17 @@ class AttemptRunner:
         self, pooled: PooledVM, active: ActiveSubmission, attempt: AttemptRecord
     ) -> ExecuteRequest:
         submission = active.submission
-        code, problem_def = await self._submissions.sources.get(submission.id)
+        source = await self._submissions.sources.get(submission.id)
         return ExecuteRequest(
             id=attempt.id,
-            source=code,
+            source=source.code,
             file_name=submission.file_name,
             problem=submission.problem,
             dtype=submission.dtype,
             endpoint=submission.endpoint,
-            problem_def=problem_def,
+            problem_def=source.problem_def,
+            own_cases=source.own_cases,
+            launch=source.launch,
             slot=attempt.slot if pooled.vm.slots > 1 else None,
         )
 
@@ -385,9 +387,9 @@ class AttemptRunner:
         if self._sign_receipt is None or fields["status"] != Verdict.ACCEPTED:
             return None
         submission = active.submission
-        code, _ = await self._submissions.sources.get(submission.id)
+        source = await self._submissions.sources.get(submission.id)
         known_facts = {
-            "source_sha256": hashlib.sha256(code.encode()).hexdigest(),
+            "source_sha256": hashlib.sha256(source.code.encode()).hexdigest(),
             "problem": submission.problem,
             "dtype": submission.dtype,
         }

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from warmfront.orchestrator.tasks import TaskSupervisor
     from warmfront.store.records import AttemptRecord
     from warmfront.store.store import Store
-    from warmfront.submission import NewSubmission, Submission
+    from warmfront.submission import NewSubmission, Submission, SubmittedSource
 
 log = logging.getLogger(__name__)
 
@@ -279,21 +279,21 @@ class SubmissionLifecycle:
 
 
 class SourceCache:
-    """The source, and the problem's Python source if there is one, by submission."""
+    """The source and what was sent with it, by submission."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._sources: dict[str, tuple[str, str | None]] = {}
+        self._sources: dict[str, SubmittedSource] = {}
         self._free = _CAPACITY
 
     def put(self, new: NewSubmission) -> None:
         """Keep the source of a submission, if there is space."""
-        source = new.code, new.problem_def
+        source = new.source
         if _size(source) <= self._free:
             self._sources[new.id] = source
             self._free -= _size(source)
 
-    async def get(self, submission_id: str) -> tuple[str, str | None]:
+    async def get(self, submission_id: str) -> SubmittedSource:
         """Return a source from memory or from the store."""
         source = self._sources.get(submission_id)
         return source if source is not None else await self._store.get_source(submission_id)
@@ -305,6 +305,6 @@ class SourceCache:
             self._free += _size(source)
 
 
-def _size(source: tuple[str, str | None]) -> int:
-    code, problem_def = source
-    return len(code) + len(problem_def or "")
+def _size(source: SubmittedSource) -> int:
+    sent_along = (source.problem_def, source.own_cases, source.launch)
+    return len(source.code) + sum(len(text or "") for text in sent_along)

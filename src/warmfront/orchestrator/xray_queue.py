@@ -153,15 +153,15 @@ class XrayQueue:
     async def _admit(self, active: ActiveSubmission) -> None:
         """X-ray a submission, and queue or complete it."""
         try:
-            code, problem_def = await self._submissions.sources.get(active.id)
-            xray = await self._run_xray(active.submission, code)
+            source = await self._submissions.sources.get(active.id)
+            xray = await self._run_xray(active.submission, source.code)
         finally:
             self._end(active.owner)
         if active.submission.endpoint == Endpoint.XRAY:
             await self._submissions.complete(active, xray)
             return
         # The service does not know a problem that an operator sent, so the judge decides what compiles.
-        if xray.compiles is False and problem_def is None:
+        if xray.compiles is False and source.problem_def is None:
             await self._store.append_event(active.id, xray.fields(), self._clock.now())
             await self._submissions.complete(active, compile_error(xray))
             return

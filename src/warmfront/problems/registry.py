@@ -27,7 +27,9 @@ DIRECTORIES_VARIABLE = "WARMFRONT_PROBLEMS"
 _PACKAGE = Path(__file__).parent
 
 #: Modules of this package that do not define a problem.
-_SUPPORT_MODULES = frozenset({"chunks", "draws", "ranges", "registry", "revision", "rounding", "spec"})
+_SUPPORT_MODULES = frozenset(
+    {"chunks", "draws", "own_cases", "ranges", "registry", "revision", "rounding", "spec"}
+)
 
 _HINT = "docs/writing-a-problem.md shows a complete file"
 

@@ -177,6 +177,7 @@ class Problem(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     arithmetic: ClassVar[str] = ""  #: a key of `Gpu.peak_flops`, if the dtype does not decide the roofline
     definition: str = ""  #: its Python source, if it is not from a module
+    checks_outputs: ClassVar[bool] = True  #: False for a scratch kernel, which has no reference
 
     @abstractmethod
     def cases(self, scale: Scale) -> Sequence[Case]:

@@ -147,6 +147,8 @@ sources = Table(
     Column("submission_id", Text, ForeignKey("submissions.id"), primary_key=True),
     Column("code", Text, nullable=False),
     Column("problem_def", Text),
+    Column("own_cases", Text),
+    Column("launch", Text),
 )
 
 events = Table(

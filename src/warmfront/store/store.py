@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         SubmissionPage,
         Totals,
     )
-    from warmfront.submission import NewSubmission, Submission
+    from warmfront.submission import NewSubmission, Submission, SubmittedSource
     from warmfront.usage_limits import DailyCaps, DailySpending, Quota
     from warmfront.vm import VMInstance
 
@@ -432,8 +432,8 @@ class Store:
         """Return the submission with this id."""
         return await self.database.read(submission_queries.get, submission_id)
 
-    async def get_source(self, submission_id: str) -> tuple[str, str | None]:
-        """Return a submission's source, and the Python source of its problem if an operator sent one."""
+    async def get_source(self, submission_id: str) -> SubmittedSource:
+        """Return a submission's source, and what was sent with it."""
         return await self.database.read(submission_queries.source, submission_id)
 
     async def get_submission_and_verdict(

@@ -6,6 +6,7 @@ import base64
 import binascii
 import hashlib
 import json
+from dataclasses import asdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from warmfront.submission import (
     WAITING,
     Submission,
     SubmissionState,
+    SubmittedSource,
 )
 from warmfront.verdicts import Verdict
 
@@ -87,7 +89,7 @@ def create(
     row |= {"team": caps.team if caps else None, "expected_usd": expected_usd, "pays_boot": pays_boot}
     row["daily_budget_usd"] = caps.own_limit_usd if caps else None
     conn.execute(_CREATE, {**row, "idempotency_key": new.idempotency_key, "request_sha256": digest})
-    conn.execute(_CREATE_SOURCE, {"submission_id": new.id, "code": new.code, "problem_def": new.problem_def})
+    conn.execute(_CREATE_SOURCE, {"submission_id": new.id, **asdict(new.source)})
     return Submission(**row), insert_event(conn, new.id, 1, new.created_at, fields)
 
 
@@ -134,6 +136,7 @@ def _request_sha256(new: NewSubmission) -> str:
     """Return a digest of the fields that the client chose."""
     chosen = [new.problem, new.gpu, new.dtype, new.language, new.endpoint, new.file_name]
     chosen += [new.code, new.problem_def or ""]
+    chosen += [text for text in (new.own_cases, new.launch) if text is not None]
     return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()
 
 
@@ -146,15 +149,16 @@ def get(conn: Connection, submission_id: str) -> Submission | None:
 _GET = _RECORDS.where(_T.id == bindparam("id"))
 
 
-def source(conn: Connection, submission_id: str) -> tuple[str, str | None]:
-    """Return a submission's source, and the Python source of its problem if an operator sent one."""
+def source(conn: Connection, submission_id: str) -> SubmittedSource:
+    """Return a submission's source, and what was sent with it."""
     row = conn.execute(_SOURCE, {"id": submission_id}).one()
-    return row.code, row.problem_def
+    return SubmittedSource(
+        code=row.code, problem_def=row.problem_def, own_cases=row.own_cases, launch=row.launch
+    )
 
 
-_SOURCE = select(schema.sources.c.code, schema.sources.c.problem_def).where(
-    schema.sources.c.submission_id == bindparam("id")
-)
+_S = schema.sources.c
+_SOURCE = select(_S.code, _S.problem_def, _S.own_cases, _S.launch).where(_S.submission_id == bindparam("id"))
 
 
 def page(

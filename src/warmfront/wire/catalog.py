@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from warmfront.problems.spec import Difficulty, Dtype
@@ -66,6 +68,19 @@ class ProblemResponse(ResponseModel):
     solved: bool = Field(description="Whether the caller has an accepted submission.")
 
 
+class CaseParameter(ResponseModel):
+    """A parameter of `solution` that a case gives a value, and its allowed values."""
+
+    name: str
+    kind: Literal["size", "number", "shape", "dimension"] = Field(
+        description="`dimension` is the index of a dimension of `shape`."
+    )
+    low: float | None = Field(description="The smallest value; null for a shape or a dimension.")
+    high: float | None = Field(description="The largest value, or the most elements of a shape.")
+    step: int = 1
+    shape: str | None = Field(default=None, description="For a dimension: the name of the shape.")
+
+
 class ProblemDetailResponse(ProblemResponse):
     """A problem with everything that is needed to solve it."""
 
@@ -73,6 +88,13 @@ class ProblemDetailResponse(ProblemResponse):
     declarations: dict[Dtype, str]
     starters: dict[Dtype, str]
     cases: dict[str, list[str]] = Field(description="Names of the cases, by scale: `cpu` or `gpu`.")
+    scale: str = Field(description="The scale of the machines that check submissions: `cpu` or `gpu`.")
+    case_parameters: list[CaseParameter] = Field(
+        description="What `own_cases` need; empty if the problem has no ranges of sizes."
+    )
+    styles: dict[Dtype, list[str]] = Field(
+        description="The styles of inputs. Large sizes can have fewer of them."
+    )
 
 
 class ProblemListResponse(ResponseModel):

@@ -130,6 +130,9 @@ class FailureDetails(BaseModel):
     output_by_case: dict[str, str] = Field(
         default_factory=dict, description="The program's output, by the name of the case."
     )
+    buffers: list[events.BufferValues] = Field(
+        default_factory=list, description="Of a scratch kernel: the buffers that it may write."
+    )
 
 
 class _FailedEventFields(EventEnvelope):

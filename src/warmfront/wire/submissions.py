@@ -7,11 +7,58 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from warmfront.events import VMStart
+from warmfront.hip.scratch import FILLS, SLUG
 from warmfront.judge_request import MAX_SOURCE_BYTES
+from warmfront.problems.own_cases import MAX_OWN_CASES
 from warmfront.problems.spec import Dtype
 from warmfront.submission import SubmissionState
 from warmfront.verdicts import Endpoint, Verdict
 from warmfront.wire.base import SOURCE_EXAMPLE, Dollars, RequestModel, ResponseModel, Slug, Timestamp
+
+
+class OwnCase(RequestModel):
+    """A case of the author's own: sizes, and the style of the inputs."""
+
+    values: dict[str, int | float | list[int]] = Field(
+        description="The value of every parameter of `solution` that is passed by value, by name. A number "
+        "of dimensions may be left out.",
+        examples=[{"n": 1000, "m": 3, "alpha": 0.1}],
+        max_length=64,
+    )
+    style: str | None = Field(
+        None, max_length=40, description="A style of the problem; its first if omitted.", examples=["wide"]
+    )
+
+
+class LaunchArgument(RequestModel):
+    """An argument of a launch: `value` for a parameter by value, `count` and contents for a buffer."""
+
+    value: int | float | None = Field(None, description="For a parameter by value.", examples=[2.0])
+    count: int | None = Field(None, description="Elements of the buffer.", examples=[1024])
+    fill: str | None = Field(
+        None,
+        max_length=40,
+        description=f"Contents of the buffer: {', '.join(FILLS)}. The default is `random` for a `const` "
+        "buffer and `uninitialized` for one that the kernel may write.",
+        examples=["index"],
+    )
+    values: list[int | float] | None = Field(
+        None, description="Contents of the buffer as numbers, which are repeated.", examples=[None]
+    )
+
+
+class LaunchRequest(RequestModel):
+    """The launch of a scratch kernel."""
+
+    kernel: str = Field(
+        max_length=200, description="The name of a `__global__` function.", examples=["scale"]
+    )
+    grid: list[int] = Field(description="Blocks: one to three sizes.", examples=[[4]])
+    block: list[int] = Field(description="Threads per block: one to three sizes.", examples=[[256]])
+    shared_bytes: int = Field(0, description="Dynamic LDS.", examples=[0])
+    arguments: list[LaunchArgument] = Field(
+        default_factory=list, description="One for each parameter of the kernel, in order."
+    )
 
 
 class SubmitRequest(RequestModel):
@@ -38,6 +85,18 @@ class SubmitRequest(RequestModel):
         pattern=r"^[A-Za-z0-9_][A-Za-z0-9_ .+-]{0,99}$",
         description="The name of the source file in compiler messages.",
         examples=["leaky_relu.hip"],
+    )
+    own_cases: list[OwnCase] = Field(
+        default_factory=list,
+        description=f"Up to {MAX_OWN_CASES} cases of your own, which are checked before the problem's. They "
+        "require the endpoint `checker`, and never count for an accepted submission.",
+        examples=[[]],
+    )
+    launch: LaunchRequest | None = Field(
+        None,
+        description=f"Launch a kernel without a problem. It requires the problem `{SLUG}` and the endpoint "
+        "`checker`.",
+        examples=[None],
     )
 
 
@@ -108,6 +167,8 @@ class SourceResponse(ResponseModel):
     language: str
     solution_code: str
     problem_def: str | None
+    own_cases: list[OwnCase] = Field(description="The author's own cases.")
+    launch: LaunchRequest | None = Field(description="The launch of a scratch kernel.")
 
 
 class QuoteRefusal(ResponseModel):

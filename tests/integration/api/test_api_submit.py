@@ -377,3 +377,95 @@ async def test_the_daily_budget_of_a_team(harness: ApiHarness) -> None:
         assert "Team kernels has spent $2.0131 of $2.00 per day" in answer.json()["detail"]
         assert "resets at midnight UTC" in answer.json()["detail"]
     assert (await harness.user("cid").submit()).status == 202
+
+
+@served()
+async def test_own_cases_reach_the_vm_and_are_stored(harness: ApiHarness) -> None:
+    """The listener gets them with the source, and the source's route returns them."""
+    case = {"values": {"n": 40, "m": 30, "alpha": 0.5}, "style": "far"}
+    created = await harness.client.submit(endpoint="checker", own_cases=[case], accept="application/json")
+    assert created.status == 202
+    source = (await harness.client.get(created.json()["urls"]["code"])).json()
+    assert source["own_cases"] == [case]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "message"),
+    [
+        ({"endpoint": "submit"}, "endpoint", "allowed: checker, because the request has own_cases"),
+        ({"endpoint": "benchmark"}, "endpoint", "allowed: checker"),
+        ({"own_cases": [{"values": {"n": 1}}] * 9}, "own_cases", "has 9 cases; the limit is 8"),
+        ({"own_cases": [{"values": {"n": 0, "m": 1, "alpha": 1}}]}, "own_cases[0].values.n", "is 0; allowed"),
+        ({"own_cases": [{"values": {}}]}, "own_cases[0].values.alpha", "is missing"),
+        (
+            {"own_cases": [{"values": {"n": 1, "m": 1, "alpha": 1}, "style": "x"}]},
+            "own_cases[0].style",
+            "is 'x'; allowed: normal",
+        ),
+        ({"own_cases": [{"values": "n"}]}, "own_cases.0.values", ""),
+        ({"own_cases": [{}]}, "own_cases.0.values", ""),
+        ({"problem_def": "x = 1"}, "own_cases", "cannot be combined with problem_def"),
+    ],
+)
+def test_an_invalid_own_case_is_rejected(fields: dict[str, Any], field: str, message: str) -> None:
+    """The error names the field and the value, and nothing is stored."""
+
+    @served()
+    async def ask(harness: ApiHarness) -> None:
+        valid = [{"values": {"n": 4, "m": 3, "alpha": 0.5}}]
+        request = {"endpoint": "checker", "own_cases": valid, "problem": "leaky-relu", **fields}
+        answer = await harness.client.submit(**request)
+        assert answer.status == 422
+        assert answer.json()["field"] == field
+        assert message in answer.json()["detail"]
+        assert (await harness.client.get("/api/amd/submissions")).json()["items"] == []
+
+    ask()
+
+
+LAUNCH: dict[str, Any] = {"kernel": "k", "grid": [1], "block": [64], "arguments": [{"count": 64}]}
+SCRATCH: dict[str, Any] = {
+    "problem": "scratch",
+    "solution_code": "__global__ void k(float* x) {}",
+    "launch": LAUNCH,
+}
+
+
+@served()
+async def test_a_scratch_kernel_is_stored_with_its_launch(harness: ApiHarness) -> None:
+    """It is a submission like any other, for the problem `scratch`."""
+    created = await harness.client.submit(**SCRATCH)
+    assert created.status == 202
+    source = (await harness.client.get(created.json()["urls"]["code"])).json()
+    assert source["launch"]["arguments"][0]["count"] == 64
+    detail = (await harness.client.get(created.json()["urls"]["self"])).json()
+    assert (detail["problem"], detail["endpoint"]) == ("scratch", "checker")
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"endpoint": "submit"}, "endpoint"),
+        ({"endpoint": "benchmark"}, "endpoint"),
+        ({"problem": "relu"}, "problem"),
+        ({"launch": None}, "launch"),
+        ({"dtype": "float16"}, "dtype"),
+        ({"own_cases": [{"values": {}}]}, "own_cases"),
+        ({"launch": {**LAUNCH, "kernel": "other"}}, "launch.kernel"),
+        ({"launch": {**LAUNCH, "block": [4096]}}, "launch.block[0]"),
+        ({"launch": {**LAUNCH, "arguments": [{"count": 2**60}]}}, "launch.arguments[0].count"),
+        ({"launch": {**LAUNCH, "arguments": [{"count": 2**23}]}}, "launch.arguments"),
+        ({"launch": {**LAUNCH, "stream": 1}}, "launch.stream"),
+        ({"launch": 3}, "launch"),
+    ],
+)
+def test_an_invalid_launch_is_rejected(fields: dict[str, Any], field: str) -> None:
+    """The error names the field, and nothing is stored."""
+
+    @served()
+    async def ask(harness: ApiHarness) -> None:
+        answer = await harness.client.submit(**{**SCRATCH, **fields})
+        assert (answer.status, answer.json()["field"]) == (422, field)
+        assert (await harness.client.get("/api/amd/submissions")).json()["items"] == []
+
+    ask()

@@ -293,8 +293,8 @@ def test_acknowledged_writes_survive_a_kill(database: Settings, acknowledged: in
         for record in await store.database.read(submission_queries.unfinished):
             ids = await store.database.read(event_ids, record.id)
             assert ids == list(range(1, record.last_event_id + 1))
-            code, _ = await store.database.read(submission_queries.source, record.id)
-            assert code == new_submission().code
+            source = await store.database.read(submission_queries.source, record.id)
+            assert source.code == new_submission().code
         await store.close()
 
     asyncio.run(scenario())

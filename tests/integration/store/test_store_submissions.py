@@ -21,7 +21,7 @@ from tests.support.store_samples import (
 from warmfront.errors import BadRequest, Conflict
 from warmfront.store import attempt_queries, event_queries, report_queries, submission_queries
 from warmfront.store.records import AttemptRecord, BestResult
-from warmfront.submission import SubmissionState
+from warmfront.submission import SubmissionState, SubmittedSource
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -30,14 +30,16 @@ if TYPE_CHECKING:
 def test_a_new_submission_is_stored_with_its_first_event(conn: Connection) -> None:
     """The submission, its source and event 1 are stored together."""
     record, event = submission_queries.create(
-        conn, new_submission(code="äöü 🌡", problem_def="def p(): ..."), IN_QUEUE
+        conn, new_submission(code="äöü 🌡", problem_def="def p(): ...", own_cases="[]", launch="{}"), IN_QUEUE
     )
     assert event is not None
     assert (event.id, event.time, event.status) == (1, 1000.0, "IN_QUEUE")
     assert record == get_submission(conn)
     assert (record.state, record.last_event_id, record.attempts) == (SubmissionState.ADMITTING, 1, 0)
     assert record.code_sha256 == hashlib.sha256("äöü 🌡".encode()).hexdigest()
-    assert submission_queries.source(conn, "s1") == ("äöü 🌡", "def p(): ...")
+    assert submission_queries.source(conn, "s1") == SubmittedSource(
+        code="äöü 🌡", problem_def="def p(): ...", own_cases="[]", launch="{}"
+    )
     assert event_queries.after(conn, "s1", 0, 10) == [event]
 
 

@@ -368,5 +368,5 @@ def _all_submissions(conn: Connection) -> list[tuple[Submission, str]]:
         record = submission_queries.get(conn, submission_id)
         source = submission_queries.source(conn, submission_id)
         assert record is not None
-        pairs.append((record, source[0].split()[1]))
+        pairs.append((record, source.code.split()[1]))
     return pairs

@@ -1,6 +1,7 @@
 /** The dock: results, X-ray, assembly and history of the code in the editor. */
 import { lazy, Suspense } from "react";
 import { lazyImport } from "../../lib/lazyImport";
+import type { Dtype, OwnCase, ProblemDetailResponse } from "../../lib/generated";
 import { panelProps, Tabs } from "../../components/Tabs";
 import { ACTIONS } from "./actions";
 import type { EditorHandle } from "./Editor";
@@ -9,10 +10,12 @@ import type { LiveXray } from "./useLiveXray";
 import type { RunState } from "./useRun";
 
 const XrayPanel = lazy(lazyImport(() => import("./XrayPanel")));
+const CasesPanel = lazy(lazyImport(() => import("./CasesPanel")));
 const HistoryPanel = lazy(lazyImport(() => import("./HistoryPanel")));
 
 const TABS = [
   { id: "results", name: "Results" },
+  { id: "cases", name: "Cases" },
   { id: "xray", name: "X-ray" },
   { id: "assembly", name: "Assembly" },
   { id: "history", name: "History" },
@@ -23,7 +26,10 @@ export type DockTab = (typeof TABS)[number]["id"];
 interface Props {
   tab: DockTab;
   onTab: (tab: DockTab) => void;
-  slug: string;
+  problem: ProblemDetailResponse;
+  dtype: Dtype;
+  ownCases: readonly OwnCase[];
+  onOwnCases: (cases: OwnCase[]) => void;
   running: RunState;
   live: LiveXray;
   code: string;
@@ -32,7 +38,8 @@ interface Props {
   onLine: (line: number) => void;
 }
 
-export function Dock({ tab, onTab, slug, running, live, code, cursor, editor, onLine }: Props): React.JSX.Element {
+export function Dock({ tab, onTab, problem, dtype, ownCases, onOwnCases, running, live, code, cursor, editor, onLine }: Props): React.JSX.Element {
+  const { slug } = problem;
   return (
     <section className="card dock" aria-label="Results, X-ray and history" data-tour="dock">
       <Tabs label="Dock" tabs={TABS} current={tab} onChange={(id) => onTab(id as DockTab)} />
@@ -44,6 +51,7 @@ export function Dock({ tab, onTab, slug, running, live, code, cursor, editor, on
             <RunPanel running={running} slug={slug} code={code} onLine={onLine} onRestore={(text) => editor?.replace(text)} />
           ))}
         <Suspense fallback={<p className="dim">Loading…</p>}>
+          {tab === "cases" && <CasesPanel problem={problem} dtype={dtype} cases={ownCases} onChange={onOwnCases} />}
           {(tab === "xray" || tab === "assembly") && (
             <XrayPanel view={tab} live={live} code={code} cursor={cursor} editor={editor} onLine={onLine} />
           )}

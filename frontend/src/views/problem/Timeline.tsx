@@ -189,13 +189,22 @@ function Cases({ tests, total, running }: CasesProps): React.JSX.Element {
           const test = tests[index];
           const text = test === undefined ? `Case ${index + 1}: pending` : `${test.name}: ${test.hidden === true ? "hidden, " : ""}${test.status.toLowerCase()}`;
           return (
-            <li key={index} className={test?.status.toLowerCase() ?? ""} title={text}>
+            <li key={index} className={`${test?.status.toLowerCase() ?? ""} ${test?.own === true ? "own" : ""}`} title={text}>
               <span className="hidden">{text}</span>
             </li>
           );
         })}
       </ol>
-      {failed !== undefined && <span className="failed-case">✗ {failed.name}{failed.hidden === true && " (hidden)"}</span>}
+      {tests
+        .filter((test) => test.own === true)
+        .map((test) => (
+          <span key={test.test_id} className={test.status === "FAILED" ? "failed-case" : ""}>
+            {test.status === "FAILED" ? "✗" : "✓"} <span className="badge info">own</span> {test.name.replace(/^own: /, "")}
+          </span>
+        ))}
+      {failed !== undefined && failed.own !== true && (
+        <span className="failed-case">✗ {failed.name}{failed.hidden === true && " (hidden)"}</span>
+      )}
     </div>
   );
 }

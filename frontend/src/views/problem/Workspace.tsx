@@ -8,6 +8,7 @@ import type { EditorHandle } from "./Editor";
 import { EditorPane } from "./EditorPane";
 import { lineDiagnostics } from "./lineDiagnostics";
 import { Notices } from "./Notices";
+import { parseCases } from "./ownCases";
 import { parseSizes, resize, type PaneName } from "./panes";
 import { MAX_SOURCE_BYTES, RunBar } from "./RunBar";
 import { tabTitle } from "./runText";
@@ -48,6 +49,8 @@ export function Workspace({ problem, gpus, dtype, onDtype, opened, onOpened }: P
   const [cursor, setCursor] = useState(1);
   const [tab, setTab] = useState<DockTab>("results");
   const [showsShortcuts, setShowsShortcuts] = useState(false);
+  const [storedCases, storeCases] = useStored(`warmfront.cases.${slug}.${dtype}`, "[]");
+  const ownCases = useMemo(() => parseCases(storedCases), [storedCases]);
   const quote = useQuote(slug, gpu, busy, run?.id ?? "");
   const bytes = useMemo(() => new TextEncoder().encode(draft.code).length, [draft.code]);
   const needsReport = tab === "xray" || tab === "assembly";
@@ -79,9 +82,10 @@ export function Workspace({ problem, gpus, dtype, onDtype, opened, onOpened }: P
     (endpoint: Action) => {
       if (blocked) return;
       setTab("results");
-      start({ solution_code: editor?.code() ?? "", problem: slug, gpu_type: gpu, dtype, endpoint });
+      const added = endpoint === "checker" && ownCases.length > 0 ? { own_cases: ownCases } : {};
+      start({ solution_code: editor?.code() ?? "", problem: slug, gpu_type: gpu, dtype, endpoint, ...added });
     },
-    [blocked, start, editor, slug, gpu, dtype],
+    [blocked, start, editor, slug, gpu, dtype, ownCases],
   );
   useShortcutKeys(act, () => setShowsShortcuts(true));
 
@@ -142,7 +146,10 @@ export function Workspace({ problem, gpus, dtype, onDtype, opened, onOpened }: P
       <Dock
         tab={tab}
         onTab={setTab}
-        slug={slug}
+        problem={problem}
+        dtype={dtype}
+        ownCases={ownCases}
+        onOwnCases={(cases) => storeCases(JSON.stringify(cases))}
         running={running}
         live={live}
         code={draft.code}

@@ -17,15 +17,17 @@ from warmfront.api.error_responses import InvalidField, quote_value
 from warmfront.api.leaderboard_ranking import RankedSubmission, mean_pct_of_floor, rank_submissions
 from warmfront.api.openapi import error_responses_for
 from warmfront.api.routes.teams import require_member
-from warmfront.api.validation import validate_dtype, validate_source
+from warmfront.api.validation import scale_of_checks, validate_dtype, validate_source
 from warmfront.errors import NotFound
 from warmfront.hip.xray.occupancy import COMPUTE_UNITS
+from warmfront.problems.ranges import DimensionIn, Numbers, Shapes, Sizes
 from warmfront.problems.spec import Dtype, Scale
 from warmfront.roles import Role
 from warmfront.store.records import ProblemStatistics
 from warmfront.usage_limits import xray_quotas
 from warmfront.wire.catalog import (
     BestTime,
+    CaseParameter,
     GpuListResponse,
     GpuResponse,
     LeaderboardEntry,
@@ -37,6 +39,8 @@ from warmfront.wire.catalog import (
 from warmfront.wire.xray import XrayReportResponse, XrayRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from warmfront.api.validation import ProblemCatalog
     from warmfront.problems.spec import Problem
     from warmfront.store.records import StoredEvent
@@ -97,13 +101,36 @@ async def get_problem(
     """Return one problem with its statement, and the signature and starter code for each dtype."""
     problem = _find_problem(problems, slug)
     solved = await service.store.problem_statistics(caller.user)
+    scale = scale_of_checks(service)
     return ProblemDetailResponse(
         **_problem_fields(problem, solved.get(problem.slug)),
         statement=problem.statement.strip(),
         declarations={dtype: problem.declaration(dtype) for dtype in problem.dtypes},
         starters={dtype: problem.starter(dtype) for dtype in problem.dtypes},
         cases={scale.value: [case.name for case in problem.cases(scale)] for scale in Scale},
+        scale=scale.value,
+        case_parameters=list(_case_parameters(problem, scale)),
+        styles={dtype: _styles(problem, dtype, scale) for dtype in problem.dtypes},
     )
+
+
+def _styles(problem: Problem, dtype: Dtype, scale: Scale) -> list[str]:
+    """Return the styles of the smallest published case, which has the most."""
+    smallest = problem.cases(scale)[0]
+    return list(problem.styles(smallest, dtype)) or [smallest.draw]
+
+
+def _case_parameters(problem: Problem, scale: Scale) -> Iterator[CaseParameter]:
+    """Yield what a case of an author's own needs; a number of dimensions follows from the shape."""
+    for name, bounds in problem.ranges(scale).items():
+        if isinstance(bounds, Sizes):
+            yield CaseParameter(name=name, kind="size", low=bounds.low, high=bounds.high, step=bounds.step)
+        elif isinstance(bounds, Numbers):
+            yield CaseParameter(name=name, kind="number", low=bounds.low, high=bounds.high)
+        elif isinstance(bounds, Shapes):
+            yield CaseParameter(name=name, kind="shape", low=None, high=bounds.max_elements)
+        elif isinstance(bounds, DimensionIn):
+            yield CaseParameter(name=name, kind="dimension", low=None, high=None, shape=bounds.shape)
 
 
 @router.get("/leaderboard/{slug}", responses=error_responses_for(404, 422))

@@ -188,7 +188,7 @@ async def _shared_submission(
     submission, verdict = await service.store.get_submission_and_verdict(submission_id)
     if submission is None:
         raise _no_share(share.id)
-    source, _ = await service.store.get_source(submission_id)
+    source = (await service.store.get_source(submission_id)).code
     events, _ = await service.store.read_events(submission_id, 0, _MAX_EVENTS) or ([], None)
     detail = serialization.submission_detail(submission, verdict)
     return SharedResponse(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -157,13 +158,15 @@ async def stream_events(
 async def get_source(submission_id: str, service: ServiceDep, caller: CallerDep) -> SourceResponse:
     """Return the submitted source."""
     submission = await _owned(service, caller, submission_id)
-    source, problem_def = await service.store.get_source(submission.id)
+    source = await service.store.get_source(submission.id)
     return SourceResponse(
         id=submission.id,
         file_name=submission.file_name,
         language=submission.language,
-        solution_code=source,
-        problem_def=problem_def,
+        solution_code=source.code,
+        problem_def=source.problem_def,
+        own_cases=[] if source.own_cases is None else json.loads(source.own_cases),
+        launch=None if source.launch is None else json.loads(source.launch),
     )
 
 

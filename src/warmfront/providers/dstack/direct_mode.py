@@ -12,7 +12,6 @@ import json
 import tempfile
 import time
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -173,7 +172,7 @@ class DirectListeners:
         instance = await self._wait_until_idle(vm)
         with tempfile.TemporaryDirectory(prefix="warmfront-attempt-") as folder:
             file = Path(folder) / ATTEMPT_FILE
-            file.write_text(json.dumps(asdict(attempt)))
+            file.write_text(json.dumps(attempt.to_json()))
             task = attempt_task(
                 self.settings,
                 name=self.runs.name(attempt.id),
