@@ -16,8 +16,8 @@ from warmfront.money.billing import Billing
 from warmfront.settings import Settings
 from warmfront.simulate import charts
 from warmfront.simulate.account_forecast import PACES, Account, forecasts
+from warmfront.simulate.arrival_traces import DAY_S, workday
 from warmfront.simulate.comparison import Conditions, Policy, compare
-from warmfront.simulate.traces import DAY_S, workday
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "costs.md"

@@ -21,9 +21,9 @@ from warmfront.money.billing import Billing
 from warmfront.orchestrator import adaptive
 from warmfront.orchestrator.arrival_model import ArrivalModel, fit
 from warmfront.settings import Settings
+from warmfront.simulate.arrival_traces import TRACES
 from warmfront.simulate.offline_optimum import ServingCosts, find_optimum
 from warmfront.simulate.replay import EPOCH_S, ReplayConfig, replay
-from warmfront.simulate.traces import TRACES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

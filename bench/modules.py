@@ -1,11 +1,13 @@
 """Count the modules of Warmfront that a warm submission executes in the service, from request to verdict.
 
 A profile function in the service records the module of every Python function that is called while a flag file
-exists. The VM's listener and the judge run in separate processes and are not counted.
+exists. The VM's listener and the judge run in separate processes and are not counted. `--list` names them.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -38,7 +40,8 @@ def main() -> None:
         (folder / "sitecustomize.py").write_text(_HOOK)
         (folder / "data").mkdir()
         trace, flag = folder / "trace", folder / "trace.on"
-        with serving(folder / "data", PYTHONPATH=str(folder), WARMFRONT_MODULE_TRACE=str(trace)) as service:
+        path = os.pathsep.join(filter(None, (str(folder), os.environ.get("PYTHONPATH"))))
+        with serving(folder / "data", PYTHONPATH=path, WARMFRONT_MODULE_TRACE=str(trace)) as service:
             service.judged(endpoint="submit")
             flag.touch()
             assert service.judged(endpoint="submit")[-1]["status"] == "ACCEPTED"
@@ -46,6 +49,8 @@ def main() -> None:
         modules = sorted(set(trace.read_text().split()))
     for package, count in Counter(module.split(".")[1] for module in modules).most_common():
         print(f"  {package:20} {count:3}")
+    if "--list" in sys.argv[1:]:
+        print(*modules, sep="\n")
     print(f"  modules of the service that a warm submission executes: {len(modules)}")
 
 

@@ -13,8 +13,8 @@ from unittest import mock
 from bench.timing import medians_s, print_bars
 from warmfront.money.billing import Billing
 from warmfront.settings import Settings
+from warmfront.simulate.arrival_traces import workday
 from warmfront.simulate.replay import ReplayConfig, replay
-from warmfront.simulate.traces import workday
 from warmfront.store import memory_database
 from warmfront.store.event_queries import INSERT_EVENT
 

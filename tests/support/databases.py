@@ -23,7 +23,7 @@ import pytest
 
 from warmfront.settings import Settings
 from warmfront.store import migrate
-from warmfront.store.backends import backend_of
+from warmfront.store.database_backends import backend_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

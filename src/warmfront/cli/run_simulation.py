@@ -21,8 +21,8 @@ from warmfront.cli.formatting import duration, print_json
 from warmfront.errors import BadRequest, WarmfrontError
 from warmfront.money.billing import Billing
 from warmfront.simulate import charts, recorded_arrivals
+from warmfront.simulate.arrival_traces import DAY_S, TRACES
 from warmfront.simulate.comparison import BEST, ComparisonRow, Conditions, Policy, compare
-from warmfront.simulate.traces import DAY_S, TRACES
 from warmfront.store.sql_database import open_store
 from warmfront.value_class import dataclass
 

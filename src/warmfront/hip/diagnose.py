@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from warmfront.hip.builtins import GFX942, find_rejection, find_unknown_builtin
 from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
 from warmfront.hip.gpu_only import find_gpu_only
-from warmfront.hip.matrix_instructions import find_unknown_instruction
 from warmfront.hip.message_cleanup import clean_message, describe_launch_error
 from warmfront.hip.rocm_versions import find_missing
-from warmfront.hip.source.assembly import ASSEMBLY, unknown_instruction
 from warmfront.hip.source.edits import LineIndex, TokenEditor, spell
+from warmfront.hip.source.inline_assembly import ASSEMBLY, unknown_instruction
 from warmfront.hip.source.lexer import LexError, Source, TokenKind, match_brackets, split_macro, tokenize
 from warmfront.hip.source.source_map import SourceMap
 from warmfront.hip.trailer import SOURCE_NAME, TRAILER_NAME
+from warmfront.hip.unsupported_matrix_instructions import find_unknown_instruction
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ import numpy as np
 from warmfront.money import forecast
 from warmfront.money.billing import Billing
 from warmfront.settings import Settings
+from warmfront.simulate.arrival_traces import DAY_S, workday
 from warmfront.simulate.comparison import BEST, Conditions, Policy, compare
 from warmfront.simulate.recorded_arrivals import to_trace_time
 from warmfront.simulate.replay import ReplayConfig, replay
-from warmfront.simulate.traces import DAY_S, workday
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:

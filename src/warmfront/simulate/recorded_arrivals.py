@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 
 from warmfront.errors import BadRequest
-from warmfront.simulate.traces import DAY_S
+from warmfront.simulate.arrival_traces import DAY_S
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate
 from warmfront.clock import SystemClock
 from warmfront.errors import OnStandby, StoreLocked, StoreUnavailable
 from warmfront.store import migrate
-from warmfront.store.backends import READERS, backend_of
+from warmfront.store.database_backends import READERS, backend_of
 from warmfront.store.database_errors import explained, is_cut
 from warmfront.store.store import Store
 from warmfront.store.writer import Writer
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from warmfront.settings import Settings
-    from warmfront.store.backends import Backend
     from warmfront.store.database import P, T
+    from warmfront.store.database_backends import Backend
     from warmfront.store.store import EventPublisher
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from warmfront.store.backends import Backend
+    from warmfront.store.database_backends import Backend
 
 #: How often to ask the database whether a commit took effect, if the connection was lost during it.
 _CHECK_COMMIT_S = 0.5

@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from warmfront.audit_chain import Actor, AuditAction
 from warmfront.roles import Role
 from warmfront.store import audit_queries, schema
-from warmfront.store.backends import backend_of
+from warmfront.store.database_backends import backend_of
 from warmfront.store.memory_database import MemoryDatabase
 from warmfront.store.sql_database import open_store
 

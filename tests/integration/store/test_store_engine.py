@@ -19,7 +19,7 @@ from warmfront.errors import BadRequest, BadSetting, Conflict, StoreUnavailable
 from warmfront.roles import Role
 from warmfront.settings import Settings
 from warmfront.store import account_queries, event_queries, migrate, schema, submission_queries
-from warmfront.store.backends import backend_of
+from warmfront.store.database_backends import backend_of
 from warmfront.store.memory_database import MemoryDatabase
 from warmfront.store.sql_database import open_store
 from warmfront.store.writer import MAX_BATCH

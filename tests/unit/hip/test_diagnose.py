@@ -12,9 +12,9 @@ from warmfront.hip import cpu
 from warmfront.hip.builtins import PREFIX, all_builtins
 from warmfront.hip.diagnose import CompileFailure, Diagnostic, classify, main_defined, render
 from warmfront.hip.headers import copy_headers
-from warmfront.hip.matrix_instructions import find_unknown_instruction
 from warmfront.hip.source.rewrite import rewrite
 from warmfront.hip.trailer import wrap_source
+from warmfront.hip.unsupported_matrix_instructions import find_unknown_instruction
 from warmfront.problems.relu import Relu
 from warmfront.problems.spec import Dtype
 

@@ -18,8 +18,8 @@ from warmfront.money.billing import Billing
 from warmfront.orchestrator import adaptive as adaptive_module
 from warmfront.orchestrator.adaptive import AdaptivePolicy, CostModel
 from warmfront.settings import Settings
+from warmfront.simulate.arrival_traces import TRACES
 from warmfront.simulate.replay import EPOCH_S, ReplayConfig, replay, run_service
-from warmfront.simulate.traces import TRACES
 from warmfront.simulate.virtual_time import VirtualClock, VirtualLoop, run_virtual
 from warmfront.store import submission_queries
 from warmfront.store.memory_database import MemoryDatabase

@@ -11,8 +11,8 @@ from warmfront.money.billing import Billing
 from warmfront.money.forecast import cost_of_next_days, days_until_exhausted
 from warmfront.settings import Settings
 from warmfront.simulate.account_forecast import Account, forecasts, resampled, what_if
+from warmfront.simulate.arrival_traces import DAY_S, TRACES, bursts, workday
 from warmfront.simulate.replay import ReplayConfig, replay
-from warmfront.simulate.traces import DAY_S, TRACES, bursts, workday
 
 ACCOUNT = Account(
     arrivals_at=[],

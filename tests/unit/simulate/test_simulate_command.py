@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from warmfront import settings
 from warmfront.cli.app import app
 from warmfront.errors import BadRequest
+from warmfront.simulate.arrival_traces import DAY_S, workday
 from warmfront.simulate.recorded_arrivals import MAX_ARRIVALS, read_csv, to_trace_time
-from warmfront.simulate.traces import DAY_S, workday
 from warmfront.store import attempt_queries, event_queries, submission_queries
 from warmfront.store.records import AttemptRecord
 from warmfront.store.sql_database import open_store

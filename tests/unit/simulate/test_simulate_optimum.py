@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from warmfront.simulate.arrival_traces import DAY_S, TRACES, bursts, poisson, workday
 from warmfront.simulate.offline_optimum import ServingCosts, find_optimum
-from warmfront.simulate.traces import DAY_S, TRACES, bursts, poisson, workday
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,8 +13,8 @@ from sqlalchemy import select
 
 from warmfront.money.billing import Billing
 from warmfront.settings import Settings
+from warmfront.simulate.arrival_traces import bursts, poisson, workday
 from warmfront.simulate.replay import EPOCH_S, ReplayConfig, read_result, replay, run_service
-from warmfront.simulate.traces import bursts, poisson, workday
 from warmfront.simulate.virtual_time import VirtualClock, VirtualLoop, run_virtual
 from warmfront.store import ledger_queries, schema
 from warmfront.store.memory_database import MemoryDatabase

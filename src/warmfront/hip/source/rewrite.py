@@ -11,11 +11,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from warmfront.hip.builtins import GFX942, GFX950, PREFIX, headers_of, may_wait
-from warmfront.hip.source.assembly import ASSEMBLY, translate_assembly
-from warmfront.hip.source.assembly import HEADER as ASSEMBLY_HEADER
 from warmfront.hip.source.attributes import GNU_ATTRIBUTE, AttributeChecker
 from warmfront.hip.source.edits import Edit, LineIndex, RewriteError, TokenEditor
 from warmfront.hip.source.file_facts import file_facts, find_kernels
+from warmfront.hip.source.inline_assembly import ASSEMBLY, translate_assembly
+from warmfront.hip.source.inline_assembly import HEADER as ASSEMBLY_HEADER
 from warmfront.hip.source.intrinsics import find_intrinsic, translate_intrinsic
 from warmfront.hip.source.launch_rewrite import LAUNCHING_CALLS, drop_cast, translate_launch
 from warmfront.hip.source.lexer import (

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from warmfront.hip.compiler_messages import Message, Place, Severity, parse_messages
 from warmfront.hip.diagnose import MAX_ERRORS, CompileFailure, Diagnostic, render
-from warmfront.hip.matrix_instructions import find_unknown_instruction
 from warmfront.hip.message_cleanup import clean_message
 from warmfront.hip.rocm_versions import find_missing
 from warmfront.hip.trailer import SOURCE_NAME
+from warmfront.hip.unsupported_matrix_instructions import find_unknown_instruction
 from warmfront.hip.xray.demangler import demangle
 from warmfront.hip.xray.device_compiler import find_global_wave_size
 from warmfront.sandbox.base import ExitReason

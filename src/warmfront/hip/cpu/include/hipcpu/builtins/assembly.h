@@ -1,4 +1,4 @@
-// The instructions of inline assembly that the rewriter knows (source/assembly.py). The first argument is the
+// The instructions of inline assembly that the rewriter knows (source/inline_assembly.py). The first argument is the
 // destination, as in the assembly; operands are registers, which are words without a type.
 #pragma once
 
