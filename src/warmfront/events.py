@@ -225,7 +225,7 @@ class BufferValues:
     type: str  #: the element type, as in the source
     count: int  #: elements of the buffer
     values: tuple[float | str, ...]  #: the first numbers; vectors are flattened
-    unwritten: int  #: elements that were neither initialised nor written
+    unwritten: int  #: elements that were neither initialized nor written
 
 
 @dataclass(frozen=True, kw_only=True)

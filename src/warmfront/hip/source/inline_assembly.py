@@ -34,8 +34,8 @@ _ARITHMETIC = {
     for sources, names in {
         1: "v_mov_b32 v_mov_b64 s_mov_b32 v_exp_f32 v_log_f32 v_rcp_f32 v_rsq_f32 v_sqrt_f32 v_floor_f32 "
            "v_cvt_f32_f16 v_cvt_f16_f32 v_cvt_f32_i32 v_cvt_f32_u32 v_cvt_i32_f32 v_cvt_u32_f32 "
-           "v_cvt_f32_fp8 v_cvt_f32_bf8 v_cvt_f32_ubyte0 v_cvt_f32_ubyte1 v_cvt_f32_ubyte2 v_cvt_f32_ubyte3 v_not_b32 "
-           "v_readfirstlane_b32",
+           "v_cvt_f32_fp8 v_cvt_f32_bf8 v_cvt_f32_ubyte0 v_cvt_f32_ubyte1 v_cvt_f32_ubyte2 v_cvt_f32_ubyte3 "
+           "v_not_b32 v_readfirstlane_b32",
         2: "v_add_f32 v_sub_f32 v_mul_f32 v_max_f32 v_min_f32 v_add_u32 v_sub_u32 v_mul_lo_u32 v_and_b32 "
            "v_or_b32 v_xor_b32 v_lshlrev_b32 v_lshrrev_b32 v_ashrrev_i32 v_max_i32 v_min_i32 v_max_u32 "
            "v_min_u32 v_fmac_f32 v_cvt_pkrtz_f16_f32 v_pk_add_f32 v_pk_mul_f32 v_pk_add_f16 v_pk_mul_f16 "
