@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from warmfront.submission import SubmissionState
 
 #: The migration that creates the tables below.
-REVISION = "0014"
+REVISION = "0015"
 
 
 class Usd(TypeDecorator[Decimal]):
