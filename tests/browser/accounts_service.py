@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,9 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import BrowserContext
+    from playwright.sync_api import BrowserContext, Page
     from sqlalchemy import Connection
 
+    from tests.browser.browser_window import Window
     from tests.support.services import Service
 
 TEAM = "gpu-class-2026"
@@ -59,6 +61,7 @@ class AccountsService:
             "team-none": ("noor", "/team"),
             "operators-full": ("lena", "/operators"),
             "operators-refused": ("mika", "/operators"),
+            "people-operator": ("tomas", "/people"),
             "submission-own": ("lena", f"/submissions/{self.submission}"),
             "sign-in": ("", "/sign-in"),
             "sign-in-failed": ("", "/sign-in?error=SIGN_IN_FAILED"),
@@ -69,6 +72,24 @@ class AccountsService:
             "embed": ("", f"/embed/{self.shared}"),
             "embed-private": ("", f"/embed/{self.private}"),
         }
+
+    @property
+    def dialogs(self) -> dict[str, tuple[str, str, re.Pattern[str]]]:
+        """The person who opens a dialog, the path of its view and its button, by a short name."""
+        return {
+            "dialog-user": ("lena", "/people", re.compile("^Change mika$")),
+            "dialog-team-budget": ("lena", "/people", re.compile("^Change the budget of")),
+            "dialog-revoke-key": ("lena", "/people", re.compile("^Revoke key")),
+            "dialog-drain": ("lena", "/operators", re.compile("^Drain VM")),
+            "dialog-pause": ("lena", "/operators", re.compile("^Pause intake")),
+            "share-menu": ("lena", f"/submissions/{self.submission}", re.compile("^Share$")),
+        }
+
+    def open(self, window: Window, name: str, path: str) -> Page:
+        """Open a path with the session of a person."""
+        self.add_session(window.context, name)
+        window.page.goto("about:blank")  # otherwise another fragment alone would not load the page
+        return window.open(path)
 
     def add_session(self, context: BrowserContext, name: str) -> None:
         """Give a browser the session of a person; none for an empty name."""
@@ -87,7 +108,9 @@ def accounts_service(data_dir: Path) -> Iterator[AccountsService]:
     write_gpu_results(data_dir)
     write_usage_history(data_dir)
     _write_local_history(data_dir)
-    with serving_accounts(data_dir, WARMFRONT_ADMINS="lena@example.com", **REHEARSAL) as (service, _):
+    with serving_accounts(
+        data_dir, WARMFRONT_ADMINS="lena@example.com", AMD_VM_IDLE_TIMEOUT="3600", **REHEARSAL
+    ) as (service, _):
         people = {name: Person(service.url) for name in ("lena", "mika", "noor", "tomas")}
         yield _fill(service, people)
         for person in people.values():

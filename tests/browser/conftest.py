@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.accounts_service import accounts_service
 from tests.browser.browser_window import chromium
 from tests.browser.populated_service import populated_service
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser
 
+    from tests.browser.accounts_service import AccountsService
     from tests.browser.populated_service import PopulatedService
 
 
@@ -25,6 +27,12 @@ if TYPE_CHECKING:
 def _populated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PopulatedService]:
     with populated_service(tmp_path_factory.mktemp("populated")) as populated:
         yield populated
+
+
+@pytest.fixture(scope="package", name="accounts")
+def _accounts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AccountsService]:
+    with accounts_service(tmp_path_factory.mktemp("accounts-views")) as accounts:
+        yield accounts
 
 
 @pytest.fixture(scope="package", name="browser")

@@ -1,5 +1,7 @@
 """Take screenshots of every view and of the documentation, light and dark, 390, 1440 and 2560 pixels wide.
 
+The views of accounts are those of a second service, at which people sign in.
+
 Usage: python -m tests.browser.screenshots FOLDER
 
 They are for review and the README; no test compares them.
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, get_args
 
 from playwright.sync_api import expect
 
+from tests.browser.accounts_service import accounts_service
 from tests.browser.browser_window import PHONE, Theme, Window, chromium, show_assembly, xray_editor
 from tests.browser.populated_service import MATMUL, PopulatedService, populated_service
 from tests.browser.problem_page import VERDICT_MS
@@ -23,6 +26,8 @@ from tests.support.services import EXAMPLE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ViewportSize
+
+    from tests.browser.accounts_service import AccountsService
 
 #: Whether the last line number is next to the last line.
 _LINES_ARE_NUMBERED = """() => {
@@ -67,6 +72,25 @@ def take(populated: PopulatedService, browser: Browser, folder: Path, theme: The
     page.get_by_role("button", name=re.compile("^Diff of")).last.click()
     expect(page.get_by_role("region", name="Source diff")).to_be_visible()
     page.screenshot(path=folder / f"problem-history-{theme}-{size}.png", full_page=True)
+    window.close()
+
+
+def take_accounts(accounts: AccountsService, browser: Browser, folder: Path, theme: Theme, size: str) -> None:
+    """Take a screenshot of every view of accounts, of the menu, and of the dialogs."""
+    window = Window(browser, accounts.service.url, theme=theme, viewport=SIZES[size])
+    for name, (person, path) in accounts.views.items():
+        page = accounts.open(window, person, path)
+        _wait_until_complete(page)
+        page.screenshot(path=folder / f"{name}-{theme}-{size}.png", full_page=True)
+    for name, (person, path, button) in accounts.dialogs.items():
+        page = accounts.open(window, person, path)
+        page.get_by_role("button", name=button).first.click()
+        expect(page.get_by_role("dialog").or_(page.get_by_role("region", name="Sharing"))).to_be_visible()
+        expect(page.get_by_text("Computing what this saves or costs…")).to_have_count(0)
+        page.screenshot(path=folder / f"{name}-{theme}-{size}.png")
+    page = accounts.open(window, "lena", "/account")
+    page.locator(".account-menu > summary").click()
+    page.screenshot(path=folder / f"account-menu-{theme}-{size}.png")
     window.close()
 
 
@@ -124,6 +148,13 @@ def main() -> None:
         for theme, size in product(get_args(Theme), SIZES):
             take(populated, browser, folder, theme, size)
             take_documentation(populated.service.url, browser, folder, theme, size)
+    with (
+        tempfile.TemporaryDirectory() as data,
+        accounts_service(Path(data)) as accounts,
+        chromium() as browser,
+    ):
+        for theme, size in product(get_args(Theme), SIZES):
+            take_accounts(accounts, browser, folder, theme, size)
     print(f"{len(list(folder.glob('*.png')))} screenshots in {folder}")
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
+import pytest
 from playwright.sync_api import expect
 
-from tests.browser.browser_window import PHONE, Theme, Window, show_assembly, xray_editor
+from tests.browser.browser_window import DESKTOP, PHONE, Theme, Window, show_assembly, xray_editor
 from tests.support.services import ROOT
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, ViewportSize
 
+    from tests.browser.accounts_service import AccountsService
     from tests.browser.populated_service import PopulatedService
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
@@ -58,6 +60,29 @@ def test_every_view_fits_on_a_phone(browser: Browser, populated: PopulatedServic
             problems.append(f"{name}: {wider_px} pixels too wide")
         problems += [f"{name}: {violation}" for violation in violations(page)]
     window.close()
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.issuer
+def test_views_of_accounts_are_accessible_and_fit(browser: Browser, accounts: AccountsService) -> None:
+    """In both themes and on a phone: no violation, no console error, nothing wider than the screen."""
+    problems: list[str] = []
+    windows: tuple[tuple[Theme, ViewportSize], ...] = (("light", DESKTOP), ("dark", PHONE))
+    for theme, viewport in windows:
+        window = Window(browser, accounts.service.url, theme=theme, viewport=viewport)
+        for name, (person, path) in accounts.views.items():
+            page = accounts.open(window, person, path)
+            problems += [f"{name}, {theme}: {violation}" for violation in violations(page)]
+            wider_px = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+            problems += [f"{name}: {wider_px} pixels too wide"] if wider_px > 0 else []
+            problems += [f"{name}: {error}" for error in window.console_errors if " 403 " not in error]
+            window.console_errors.clear()
+        for name, (person, path, button) in accounts.dialogs.items():
+            page = accounts.open(window, person, path)
+            page.get_by_role("button", name=button).first.click()
+            expect(page.get_by_role("dialog").or_(page.get_by_role("region", name="Sharing"))).to_be_visible()
+            problems += [f"{name}, {theme}: {violation}" for violation in violations(page)]
+        window.close()
     assert not problems, "\n".join(problems)
 
 
