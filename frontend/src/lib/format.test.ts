@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cell, dollars, runtime, significant, span } from "./format";
+import { cell, dollars, runtime, significant, span, wholeCents } from "./format";
 
 describe("number formats", () => {
   it("chooses the unit of a runtime by its size", () => {
@@ -22,5 +22,9 @@ describe("number formats", () => {
 
   it("uses exponents only for very large and very small values", () => {
     expect([0, 12.345, 1234567, 0.00000123].map((value) => significant(value))).toEqual(["0", "12.3", "1.23e6", "1.23e−6"]);
+  });
+
+  it("rounds what is left of a budget down to cents", () => {
+    expect([4.9971, 0.29, 0.009, 5, -1].map(wholeCents)).toEqual([4.99, 0.29, 0, 5, 0]);
   });
 });

@@ -51,6 +51,11 @@ export function dollars(usd: number | null | undefined): string {
   return `${sign}$${Number(size.toPrecision(2)).toFixed(6).replace(/0+$/, "")}`;
 }
 
+/** Round an amount down to cents: what is left of a budget must not look larger than it is. */
+export function wholeCents(usd: number): number {
+  return Math.max(0, Math.floor(100 * usd + 1e-6) / 100);
+}
+
 export function gflops(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
   return value >= 1000 ? `${significant(value / 1000)} TFLOP/s` : `${significant(value)} GFLOP/s`;

@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { DataTable, type Column } from "../../components/DataTable";
 import { ErrorMessage } from "../../components/MessagePage";
-import { dollars } from "../../lib/format";
+import { dollars, wholeCents } from "../../lib/format";
 import type { TeamSpendingResponse } from "../../lib/generated";
 import { useQuery } from "../../lib/hooks";
 import { budgetText, parseBudget } from "./fields";
@@ -81,7 +81,7 @@ function BudgetDialog({ team, onDone, onClose }: { team: TeamSpendingResponse; o
           ? "The default applies, which is a limit of the operators."
           : amount <= used
             ? `The team has spent ${dollars(team.spent_usd)} today: new submissions are refused until midnight UTC, and waiting ones are not started.`
-            : `The team can spend up to ${dollars(amount - used)} more today.`}
+            : `The team can spend up to ${dollars(wholeCents(amount - used))} more today.`}
       </p>
     </ConfirmDialog>
   );

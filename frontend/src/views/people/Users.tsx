@@ -107,7 +107,7 @@ function ChangeDialog({ user, isSelf, onDone, onClose }: DialogProps): React.JSX
         <span>Team (empty for none)</span>
         <input value={team} pattern={TEAM_PATTERN} maxLength={64} onChange={(event) => setTeam(event.target.value)} />
       </label>
-      <label className="row">
+      <label className="checkbox">
         <input type="checkbox" checked={managesTeam} disabled={team === ""} onChange={(event) => setManagesTeam(event.target.checked)} />
         Manages the team
       </label>
@@ -116,7 +116,7 @@ function ChangeDialog({ user, isSelf, onDone, onClose }: DialogProps): React.JSX
         <input type="number" min="0.01" step="0.01" value={budget} onChange={(event) => setBudget(event.target.value)} />
       </label>
       {!isSelf && (
-        <label className="row">
+        <label className="checkbox">
           <input type="checkbox" checked={disabled} onChange={(event) => setDisabled(event.target.checked)} />
           Disabled: sessions end, and keys stop working
         </label>

@@ -6,7 +6,7 @@ import { DataTable, type Column } from "../../components/DataTable";
 import { EmptyState, ErrorMessage, MessagePage } from "../../components/MessagePage";
 import { Progress } from "../../components/Progress";
 import { createAssignment, deleteAssignment, problems, team, teamResults } from "../../lib/api";
-import { count, dateTime, dollars, plural, runtime } from "../../lib/format";
+import { count, dateTime, dollars, plural, runtime, wholeCents } from "../../lib/format";
 import type { AssignmentResponse, AssignmentResultResponse, TeamDetailResponse } from "../../lib/generated";
 import { useQuery, useTitle } from "../../lib/hooks";
 import { useSession } from "../../lib/session";
@@ -83,8 +83,7 @@ function Members({ name }: { name: string }): React.JSX.Element {
 function Budget({ team }: { team: TeamDetailResponse }): React.JSX.Element | null {
   if (team.limit_usd === null) return null;
   const used = team.spent_usd + team.expected_usd;
-  // Rounded down: a submission that costs more is refused.
-  const left = Math.max(0, Math.floor(100 * (team.limit_usd - used) + 1e-6) / 100);
+  const left = wholeCents(team.limit_usd - used);
   return (
     <section className="card stack" aria-label="Budget">
       <div className="row">
