@@ -107,6 +107,8 @@ void forget_block_order();  // a block starts
 // Loads that run until the thread waits for them
 extern bool loads_in_flight;
 void look_at_flight(uintptr_t address, size_t bytes, uint32_t site);
+// Whether the barrier at which a thread waits is s_barrier, and not __syncthreads().
+bool is_at_bare_barrier(uint32_t thread);
 void forget_loads();
 
 // Accesses of 16 bytes to LDS

@@ -36,6 +36,7 @@ struct State {
   std::vector<Load> loads;  // in the order of their issue
   uint32_t tags = 0;
   bool bare = false;  // the next barrier does not wait for memory
+  bool last_was_bare[kMaxThreads] = {};  // the last barrier of each thread
 };
 
 State& state() {
@@ -120,6 +121,8 @@ void look_at_flight(uintptr_t address, size_t bytes, uint32_t site) {
   }
 }
 
+bool is_at_bare_barrier(uint32_t thread) { return state().last_was_bare[thread]; }
+
 void forget_loads() {
   state().loads.clear();
   state().bare = false;
@@ -141,6 +144,7 @@ void hipcpu_checked_bare_barrier() { state().bare = true; }
 void hipcpu_checked_barrier() {
   const bool waits = !state().bare;
   state().bare = false;
+  if (watching) state().last_was_bare[thread()] = !waits;
   if (waits && watching && loads_in_flight) finish(0, 0, __builtin_frame_address(0));
 }
 

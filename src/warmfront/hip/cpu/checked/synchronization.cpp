@@ -59,6 +59,8 @@ void look_for_divergence(const Worker& worker, uint32_t first) {
     }
   }
   if (other == worker.count) return;
+  // The instruction counts waves: kernels use it to let some waves work while others load.
+  if (!in_one_wave && is_at_bare_barrier(first) && is_at_bare_barrier(other)) return;
   Text detail;
   detail << "threads of one block wait at different barriers";
   if (!in_one_wave) detail << "; they are in different waves, which an AMD GPU allows";

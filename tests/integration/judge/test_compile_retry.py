@@ -1,0 +1,82 @@
+"""Tests of the second attempt to compile, without the second forms of kernels."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support import bug_corpus
+from warmfront import sandbox, settings
+from warmfront.hip.cpu.cpu_toolchain import CpuToolchain
+from warmfront.hip.source import SECOND_FORM
+from warmfront.judge import Judge
+from warmfront.judge_request import JudgeRequest
+from warmfront.verdicts import Endpoint
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from warmfront.hip.toolchain import TranslatedSource
+
+    Check = Callable[[str], dict[str, Any]]
+
+TREE = bug_corpus.read(bug_corpus.HERE / "correct/tree.hip")
+
+
+@pytest.fixture(name="check")
+def _check() -> Iterator[Check]:
+    """Return a function that checks a source and returns the last event."""
+    configured = settings.load({"WARMFRONT_BUG_FINDER": "false"}, env_file=None)
+    maker = sandbox.open_sandbox("bubblewrap", base=configured.box_dir)
+    judge = Judge(CpuToolchain(configured.cache_dir), maker, configured)
+
+    def check(source: str) -> dict[str, Any]:
+        request = JudgeRequest(
+            source=source, problem=TREE.problem, dtype=TREE.dtype, endpoint=Endpoint.CHECKER
+        )
+        return list(judge.judge(request))[-1].fields()
+
+    yield check
+    maker.close()
+
+
+def spoil_second_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Add a second form that does not compile to every translation."""
+    translate = CpuToolchain.translate
+
+    def with_bad_form(toolchain: CpuToolchain, request: JudgeRequest) -> TranslatedSource:
+        translated = translate(toolchain, request)
+        return replace(translated, text=f"{translated.text}\n{SECOND_FORM}(int second_form = nothing;)\n")
+
+    monkeypatch.setattr(CpuToolchain, "translate", with_bad_form)
+
+
+def test_a_kernel_with_second_forms_passes(check: Check) -> None:
+    """The kernel of these tests has a second form, so that the attempt concerns it."""
+    request = JudgeRequest(
+        source=TREE.source, problem=TREE.problem, dtype=TREE.dtype, endpoint=Endpoint.CHECKER
+    )
+    configured = settings.load({}, env_file=None)
+    assert SECOND_FORM in CpuToolchain(configured.cache_dir).translate(request).text
+    assert check(TREE.source)["status"] == "CHECKED"
+
+
+def test_a_bad_second_form_does_not_fail_a_kernel(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If a second form does not compile, the kernel is compiled without it, and is correct."""
+    spoil_second_forms(monkeypatch)
+    assert check(TREE.source)["status"] == "CHECKED"
+
+
+def test_messages_are_about_the_authors_lines(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error of the author is reported alone, at its line, and not the error of the second form."""
+    spoil_second_forms(monkeypatch)
+    lines = TREE.source.splitlines()
+    number = next(i for i, line in enumerate(lines, 1) if "__syncthreads" in line)
+    lines[number - 1] += " undeclared = 1;"
+    event = check("\n".join(lines) + "\n")
+    assert event["status"] == "COMPILE_ERROR"
+    assert f":{number}:" in event["message"]
+    assert "undeclared" in event["message"]
+    assert "second_form" not in event["message"]
