@@ -197,6 +197,7 @@ VARIABLES: dict[str, tuple[str, Callable[[str], object], str]] = {
     ),
     "dstack_mode": ("WARMFRONT_DSTACK_MODE", values.one_of("pool", "direct"), "pool or direct"),
     "devcloud_api_key": ("DSTACK_AMDDEVCLOUD_API_KEY", str, "a key of AMD Developer Cloud"),
+    "digitalocean_api_key": ("DSTACK_DIGITALOCEAN_API_KEY", str, "a key of DigitalOcean"),
     "hotaisle_api_key": ("DSTACK_HOTAISLE_API_KEY", str, "a key of Hot Aisle"),
     "kubeconfig": ("DSTACK_KUBECONFIG", values.directory, "a kubeconfig file"),
     "kubernetes_node": (

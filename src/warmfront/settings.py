@@ -233,6 +233,8 @@ class Settings:
     dstack_mode: str = "pool"
     #: DSTACK_AMDDEVCLOUD_API_KEY: for a self-hosted dstack server; never sent to a VM.
     devcloud_api_key: str | None = field(default=None, repr=False)
+    #: DSTACK_DIGITALOCEAN_API_KEY: for a self-hosted dstack server; never sent to a VM.
+    digitalocean_api_key: str | None = field(default=None, repr=False)
     #: DSTACK_HOTAISLE_API_KEY: for a self-hosted dstack server; never sent to a VM.
     hotaisle_api_key: str | None = field(default=None, repr=False)
     #: DSTACK_HOTAISLE_TEAM: the handle of the team in Hot Aisle.

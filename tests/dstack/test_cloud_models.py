@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ssl
 import time
+import warnings
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+from aiohttp import web
 
-from tests.support.fake_cloud import FakeCloud, Layer, Switches, amd_developer_cloud, hot_aisle, refusals
+from tests.support.fake_cloud import (
+    FakeCloud,
+    Layer,
+    Switches,
+    amd_developer_cloud,
+    hot_aisle,
+    http_api,
+    refusals,
+)
 from tests.support.fake_cloud.images import LayerCache, Pull
 from tests.support.fake_cloud.lossy_link import LossyLink
 from tests.support.fake_cloud.runner import Runner
@@ -231,3 +243,23 @@ async def _until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(_TIMEOUT_S):
         while not condition():  # noqa: ASYNC110 - the cloud has no event for it
             await asyncio.sleep(0.01)
+
+
+def test_a_server_whose_start_is_cancelled_leaves_no_socket() -> None:
+    """At every step of its start, because a VM can be ended at any moment of its boot."""
+
+    async def scenario() -> None:
+        for steps in range(12):
+            starting = asyncio.create_task(http_api.serve(web.Application()))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            starting.cancel()
+            with suppress(asyncio.CancelledError):
+                runner, _port = await starting
+                await runner.cleanup()
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        asyncio.run(scenario())
+        gc.collect()
+    assert [warning for warning in caught if warning.category is ResourceWarning] == []

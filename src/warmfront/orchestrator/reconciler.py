@@ -66,16 +66,15 @@ class Reconciler:
             self._tasks.wake()
 
     async def reconcile(self) -> bool:
-        """Resolve every difference; return False if the provider is unavailable."""
+        """Resolve every difference; return False if the provider is unavailable for some of them."""
         try:
             leases = {lease.vm_id: lease for lease in await self._provider.leases()}
         except WarmfrontError as error:
             reason = error.message.rstrip(".")
             log.warning("the provider cannot list its VMs: %s; retrying in %.0f s", reason, _RETRY_S)
             return False
-        for lease in leases.values():
-            if self._pool.get(lease.vm_id) is None:
-                await self._resolve_unknown(lease)
+        unknown = [lease for lease in leases.values() if self._pool.get(lease.vm_id) is None]
+        resolved = [await self._resolve_unknown(lease) for lease in unknown]
         for pooled in list(self._pool.all()):
             if pooled.releasing or pooled.vm.ready_at is None:
                 continue
@@ -84,16 +83,25 @@ class Reconciler:
                 await self._pool.monitor.update_address(pooled, known)
             elif await self._pool.monitor.has_ended(pooled):
                 self._pool.release(pooled, "the provider no longer has it", failed=True, lost=True)
-        return True
+        return all(resolved)
 
-    async def _resolve_unknown(self, lease: Lease) -> None:
-        """Adopt or end a VM that the provider has and the pool does not."""
+    async def _resolve_unknown(self, lease: Lease) -> bool:
+        """Adopt or end a VM that the provider has and the pool does not.
+
+        Return False if the provider is unavailable, and nothing has changed.
+        """
         stored = await self._store.get_vm(lease.vm_id)
         # The list may be older than the VM's end, so query this VM again.
-        if await self._has_ended(lease.vm_id):
-            return
+        try:
+            current = await self._provider.describe(lease.vm_id)
+        except WarmfrontError as error:
+            reason = error.message.rstrip(".")
+            log.warning("the provider cannot describe VM %s: %s; retrying", lease.vm_id, reason)
+            return False
+        if current is None or current.phase is Phase.ENDED:
+            return True
         if self._pool.get(lease.vm_id) is not None or (stored is not None and not stored.state.has_ended):
-            return
+            return True
         vm = self._adopted(lease, stored)
         settled_usd = await self._store.vm_cost_usd(vm.id)
         is_ours = await self._answers(vm)
@@ -107,6 +115,7 @@ class Reconciler:
         else:
             known = "its end was recorded, but the provider still has it"
             self._pool.release(pooled, known if stored else "unknown to this service", failed=True)
+        return True
 
     def _adopted(self, lease: Lease, stored: VMInstance | None) -> VMInstance:
         """Return the VM as idle, with a deadline and its reservation."""
@@ -129,14 +138,6 @@ class Reconciler:
             vm.gpu, vm.gpu_count, age_s=self._budget.age_s(vm), boots=False
         )
         return self._pool.set_deadline(vm.reserve(worst_usd), now)
-
-    async def _has_ended(self, vm_id: str) -> bool:
-        """Return whether the VM has ended; also True if the provider is unavailable, until the next check."""
-        try:
-            lease = await self._provider.describe(vm_id)
-        except WarmfrontError:
-            return True
-        return lease is None or lease.phase is Phase.ENDED
 
     async def _answers(self, vm: VMInstance) -> bool:
         """Return whether the VM's listener accepts our token."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from tests.support.fake_cloud.uninterrupted import start_or_close
+
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Awaitable, Callable
@@ -57,7 +59,12 @@ def refuse(refusal: Refusal) -> web.Response:
 
 async def serve(app: web.Application, tls: ssl.SSLContext | None = None) -> tuple[web.AppRunner, int]:
     """Serve an application on a free loopback port; return its runner and the port."""
+    runner = await start_or_close(_start(app, tls), web.AppRunner.cleanup)
+    return runner, runner.addresses[0][1]
+
+
+async def _start(app: web.Application, tls: ssl.SSLContext | None) -> web.AppRunner:
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=tls).start()
-    return runner, runner.addresses[0][1]
+    return runner

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, cast
 import asyncssh
 from asyncssh.forward import SSHForwarder
 
+from tests.support.fake_cloud.uninterrupted import start_or_close
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
     from pathlib import Path
@@ -56,7 +58,7 @@ class SSHServer:
 
     async def start(self, address: str, port: int) -> int:
         """Start listening and return the port."""
-        self._listener = await asyncssh.listen(
+        starting = asyncssh.listen(
             address,
             port,
             server_host_keys=[self._host_key],
@@ -64,6 +66,7 @@ class SSHServer:
             process_factory=self._run if self._command or self._execute else None,
             sftp_factory=self._sftp if self._uploads else None,
         )
+        self._listener = await start_or_close(starting, _close)
         return self._listener.get_port()
 
     async def close(self) -> None:
@@ -137,3 +140,8 @@ def _public_data(lines: Iterable[str]) -> set[bytes]:
         with suppress(asyncssh.KeyImportError):
             keys.add(asyncssh.import_public_key(line).public_data)
     return keys
+
+
+async def _close(listener: asyncssh.SSHAcceptor) -> None:
+    listener.close()
+    await listener.wait_closed()

@@ -11,6 +11,7 @@ from warmfront.vm import VMState
 
 if TYPE_CHECKING:
     from warmfront.listener.protocol import ListenerHealth
+    from warmfront.providers.base import Lease
     from warmfront.vm import VMInstance
 
 
@@ -35,6 +36,25 @@ async def test_a_vm_that_accepts_our_token_is_adopted(harness: OrchestratorHarne
     assert vm.escrow_usd > 0
     events = await harness.follow(await harness.submit())
     assert [event.fields["vm_id"] for event in events if event.status == "VM_READY"] == [vm_id]
+
+
+@orchestrated()
+async def test_a_vm_that_cannot_be_described_is_adopted_soon(harness: OrchestratorHarness) -> None:
+    """A provider that is too busy to answer is asked again within seconds, before the next submission."""
+    vm_id = await _forget(harness)
+    describe, failures = harness.provider.describe, iter([ProviderError("It is busy.")])
+
+    async def describe_later(vm_id: str) -> Lease | None:
+        for failure in failures:
+            raise failure
+        return await describe(vm_id)
+
+    harness.provider.describe = describe_later  # type: ignore[method-assign]  # it fails once
+    harness.orchestrator = harness.new_orchestrator()
+    await harness.orchestrator.start()
+    assert harness.orchestrator.pool() == []
+    await asyncio.sleep(10)
+    assert [vm.id for vm in harness.orchestrator.pool()] == [vm_id]
 
 
 @orchestrated()

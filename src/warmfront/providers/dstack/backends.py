@@ -52,6 +52,7 @@ def server_configuration(settings: Settings) -> dict[str, Any]:
     """
     backends: dict[str, dict[str, str | None]] = {
         "amddevcloud": {"DSTACK_AMDDEVCLOUD_API_KEY": settings.devcloud_api_key},
+        "digitalocean": {"DSTACK_DIGITALOCEAN_API_KEY": settings.digitalocean_api_key},
         "hotaisle": {
             "DSTACK_HOTAISLE_API_KEY": settings.hotaisle_api_key,
             "DSTACK_HOTAISLE_TEAM": settings.hotaisle_team,

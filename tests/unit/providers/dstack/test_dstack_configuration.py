@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 import yaml
+from dstack._internal.core.backends.digitalocean_base.models import BaseDigitalOceanBackendConfigWithCreds
 from dstack._internal.core.backends.hotaisle.models import HotAisleBackendConfigWithCreds
 from dstack._internal.core.backends.kubernetes import models as kubernetes_models
 from dstack._internal.core.models.configurations import parse_apply_configuration
@@ -225,6 +226,10 @@ def test_server_configuration_has_the_backend_of_cpu_nodes() -> None:
     assert _backend_types(ours) == ["amddevcloud"]
     assert _backend_types(hot_aisle) == ["amddevcloud", "hotaisle"]
     assert _backend_types(replace(hot_aisle, cpu_fleet_name=None)) == ["amddevcloud"]
+    ocean = replace(ours, cpu_backend="digitalocean", digitalocean_api_key="dop_v1_y")
+    (project,) = backends.server_configuration(ocean)["projects"]
+    read = BaseDigitalOceanBackendConfigWithCreds.model_validate(project["backends"][1])
+    assert (read.type, read.creds.api_key) == ("digitalocean", "dop_v1_y")
     own_machines = replace(hot_aisle, fleet_hosts=(SSHAddress(host="10.0.0.11"),))
     assert _backend_types(own_machines) == ["hotaisle", "amddevcloud"]
     with pytest.raises(BadSetting, match="no configuration for AMD_CPU_BACKEND='gcp'"):
