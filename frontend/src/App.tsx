@@ -47,6 +47,7 @@ export function App(): React.JSX.Element {
           <Switch>
             <Route path="/" component={Problems} />
             <Route path="/problems" component={Problems} />
+            <Route path="/problems/scratch" component={Scratch} />
             <Route path="/problems/:slug">{({ slug }) => <Problem key={`${user} ${slug}`} slug={slug} />}</Route>
             <Route path="/submissions" component={Submissions} />
             <Route path="/submissions/:id">{({ id }) => <Submission key={id} id={id} />}</Route>

@@ -68,10 +68,16 @@ def take(populated: PopulatedService, browser: Browser, folder: Path, theme: The
     page.screenshot(path=folder / f"problem-xray-{theme}-{size}.png", full_page=True)
     show_assembly(page)
     page.screenshot(path=folder / f"problem-assembly-{theme}-{size}.png", full_page=True)
+    page.get_by_role("tab", name="Cases").click()
+    page.screenshot(path=folder / f"problem-cases-{theme}-{size}.png", full_page=True)
     page.get_by_role("tab", name="History").click()
     page.get_by_role("button", name=re.compile("^Diff of")).last.click()
     expect(page.get_by_role("region", name="Source diff")).to_be_visible()
     page.screenshot(path=folder / f"problem-history-{theme}-{size}.png", full_page=True)
+    page = window.open("/scratch")
+    page.get_by_role("button", name="Launch", exact=True).click()
+    expect(page.get_by_test_id("run-status")).to_have_attribute("data-status", "CHECKED", timeout=VERDICT_MS)
+    page.screenshot(path=folder / f"scratch-launch-{theme}-{size}.png", full_page=True)
     window.close()
 
 

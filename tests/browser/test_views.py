@@ -321,3 +321,99 @@ def _download(page: Page, button: str) -> str:
     with page.expect_download() as download:
         page.get_by_role("button", name=button).click()
     return Path(download.value.path()).read_text()
+
+
+def test_a_scratch_kernel_is_launched_with_typed_sizes(window: Window) -> None:
+    """Buffers, printed text and findings are shown; a field with an error says what is needed."""
+    page = window.open("/scratch")
+    page.locator(".cm-content").click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.insert_text(
+        "#include <hip/hip_runtime.h>\n"
+        "__global__ void triple(const float* x, float* y, int n) {\n"
+        "  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        '  if (i == 0) printf("%u blocks\\n", gridDim.x);\n'
+        "  if (i < n) y[i] = 3 * x[i];\n"
+        "}\n"
+    )
+    form = page.get_by_role("form", name="Launch")
+    expect(form.get_by_label("Kernel")).to_have_value("triple")
+    form.get_by_label("Grid (blocks)").fill("0")
+    form.get_by_role("button", name="Launch").click()
+    expect(form.get_by_role("alert")).to_have_text("“0”; needed: one to three sizes, such as 4 or 16x16.")
+    form.get_by_label("Grid (blocks)").fill("2")
+    form.get_by_label("Block (threads)").fill("8")
+    x = form.get_by_role("group", name="x const float*")
+    x.get_by_label("Elements").fill("40")
+    x.get_by_label("Contents").select_option("index")
+    form.get_by_role("group", name="y float*").get_by_label("Elements").fill("40")
+    form.get_by_label("Value of n").fill("12")
+    form.get_by_role("button", name="Launch").click()
+    status = page.get_by_test_id("run-status")
+    expect(status).to_have_attribute("data-status", "CHECKED")
+    expect(status).to_contain_text("The launch completed")
+    expect(page.get_by_label("Values of y", exact=True)).to_contain_text("0, 3, 6, 9")
+    expect(page.get_by_role("region", name="Buffers")).to_contain_text("never written")
+    expect(page.get_by_text("2 blocks")).to_be_visible()
+    form.get_by_label("Value of n").fill("100000")
+    form.get_by_label("Grid (blocks)").fill("9")
+    page.locator(".cm-content").press("ControlOrMeta+Enter")
+    expect(status).to_have_attribute("data-status", "RUNTIME_ERROR")
+    expect(page.locator(".findings")).to_contain_text("line 5")
+    page.get_by_role("link", name="Details").click()
+    page.get_by_role("link", name="Open in editor").click()
+    expect(form.get_by_label("Value of n")).to_have_value("100000")
+    assert window.console_errors == []
+
+
+def test_a_kernel_of_256_kib_has_live_diagnostics(window: Window) -> None:
+    """The largest source that the service accepts is compiled while typing, and the editor stays usable."""
+    page = window.open("/scratch")
+    line = "// a comment that makes the source long, but does not change what it computes\n"
+    head = "#include <hip/hip_runtime.h>\n__global__ void large(float* x) { x[threadIdx.q] = 1; }\n"
+    page.locator(".cm-content").press("ControlOrMeta+a")
+    page.keyboard.insert_text(head + line * ((256 * 1024 - len(head)) // len(line)))
+    status = page.get_by_test_id("status-line")
+    expect(status).to_contain_text("1 error")
+    page.locator(".cm-content").press("ControlOrMeta+Home")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("End")
+    expect(page.locator(".cm-activeLine .cm-lintRange-error")).to_be_visible()
+    for _ in range(len("q] = 1; }")):
+        page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Delete")
+    page.keyboard.type("x")
+    expect(status).to_contain_text(re.compile(r"\d+ VGPR"))
+    expect(page.locator(".cm-lintRange-error")).to_have_count(0)
+    assert window.console_errors == []
+
+
+def test_a_phone_in_landscape_can_be_used(browser: Browser, populated: PopulatedService) -> None:
+    """Nothing is wider than the screen, the editor can be reached, and a run is started."""
+    window = Window(browser, populated.service.url, viewport={"width": 844, "height": 390}, has_touch=True)
+    for path in ("/problems/leaky-relu", "/scratch", "/problems", f"/submissions/{populated.wrong}"):
+        page = window.open(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 844, path
+    page = window.open("/problems/leaky-relu")
+    page.locator(".cm-content").scroll_into_view_if_needed()
+    box = page.locator(".editor-frame").bounding_box()
+    assert box is not None
+    assert box["height"] >= 200
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_test_id("run-status")).to_have_attribute("data-status", "WRONG_ANSWER")
+    expect(page.get_by_test_id("run-status")).to_be_in_viewport()
+    assert window.console_errors == []
+    window.close()
+
+
+def test_the_xray_of_the_editor_is_shared(window: Window) -> None:
+    """The link opens the X-ray with its source."""
+    page = window.open("/scratch")
+    page.get_by_role("tab", name="X-ray").click()
+    page.get_by_role("button", name="Share this X-ray").click()
+    link = page.get_by_label("Link to this X-ray").input_value()
+    page.goto(link)
+    expect(page.get_by_role("heading", name="X-ray", exact=True).first).to_be_visible()
+    page.get_by_role("tab", name="Source").click()
+    expect(page.get_by_text("__global__").first).to_be_visible()
+    assert window.console_errors == []

@@ -28,6 +28,7 @@ import type {
   ShareListResponse,
   ShareResponse,
   SharedResponse,
+  XrayShareRequest,
   SourceResponse,
   SubmissionCreatedResponse,
   SubmissionDetailResponse,
@@ -258,6 +259,7 @@ export const shared = (id: string): Promise<SharedResponse> => get(`/shared/${se
 export const shareOf = (id: string): Promise<ShareResponse> => get(`/submissions/${segment(id)}/share`);
 export const shareSubmission = (id: string, visibility: Visibility): Promise<ShareResponse> =>
   post(`/submissions/${segment(id)}/share`, { visibility });
+export const shareXray = (body: XrayShareRequest): Promise<ShareResponse> => post("/shares/xray", body);
 export const ownShares = (): Promise<ShareListResponse> => get("/shares");
 export const changeShare = (id: string, visibility: Visibility): Promise<ShareResponse> =>
   post(`/shares/${segment(id)}`, { visibility });

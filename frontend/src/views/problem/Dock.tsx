@@ -53,7 +53,7 @@ export function Dock({ tab, onTab, problem, dtype, ownCases, onOwnCases, running
         <Suspense fallback={<p className="dim">Loading…</p>}>
           {tab === "cases" && <CasesPanel problem={problem} dtype={dtype} cases={ownCases} onChange={onOwnCases} />}
           {(tab === "xray" || tab === "assembly") && (
-            <XrayPanel view={tab} live={live} code={code} cursor={cursor} editor={editor} onLine={onLine} />
+            <XrayPanel view={tab} live={live} code={code} slug={slug} dtype={dtype} cursor={cursor} editor={editor} onLine={onLine} />
           )}
           {tab === "history" && (
             <HistoryPanel

@@ -1,9 +1,9 @@
 /** The details of a verdict: the reason, the evidence, and a hint. */
 import { intervalText, medianText, NOISY_EXPLANATION, timingInterval, timingNote, timingSummary } from "../../lib/timingText";
-import { cell, count, gbps, gflops, percent } from "../../lib/format";
+import { cell, count, gbps, gflops, percent, plural } from "../../lib/format";
 import { simulationNote } from "../../lib/simulatedTime";
 import { isFailure, type VerdictEvent } from "../../lib/submissionProgress";
-import type { DebugInfo, FailedEvent, Fault, Finding, Timing } from "../../lib/generated";
+import type { BufferValues, DebugInfo, FailedEvent, Fault, Finding, Timing } from "../../lib/generated";
 import { HeatMap } from "../../components/charts/HeatMap";
 import { inline } from "../../components/Markdown";
 import { NoisyLabel } from "../../components/TimeValue";
@@ -22,6 +22,7 @@ export function VerdictDetails({ verdict, toolchain, onLine, times = true }: Pro
   return (
     <div className="verdict stack">
       {isFailure(verdict) ? <Failure event={verdict} onLine={onLine} /> : <Success event={verdict} toolchain={toolchain} onLine={onLine} times={times} />}
+      <Buffers buffers={("buffers" in verdict ? verdict.buffers : isFailure(verdict) ? verdict.details.buffers : undefined) ?? []} />
       <ProgramOutput verdict={verdict} />
     </div>
   );
@@ -40,6 +41,30 @@ function Failure({ event, onLine }: { event: FailedEvent; onLine: (line: number)
       {target !== undefined && target !== null && target !== "" && <p className="note warn">{target}</p>}
       {event.hint !== "" && <p className="note info">→ {inline(event.hint)}</p>}
     </>
+  );
+}
+
+/** The buffers of a scratch kernel after its launch. */
+function Buffers({ buffers }: { buffers: readonly BufferValues[] }): React.JSX.Element | null {
+  if (buffers.length === 0) return null;
+  return (
+    <section className="stack buffers" aria-label="Buffers">
+      {buffers.map(({ name, type, count: elements, values, unwritten }) => (
+        <div key={name}>
+          <h3>
+            <code>{name}</code>{" "}
+            <span className="dim small">
+              {type}, {plural(elements, "element")}
+              {unwritten > 0 && `, ${count(unwritten)} never written`}
+            </span>
+          </h3>
+          <pre className="buffer-values" tabIndex={0} aria-label={`Values of ${name}`}>
+            {values.map(cell).join(", ")}
+            {values.length < elements && ", …"}
+          </pre>
+        </div>
+      ))}
+    </section>
   );
 }
 

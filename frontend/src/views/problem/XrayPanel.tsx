@@ -1,8 +1,10 @@
 /** The X-ray or the assembly of the code in the editor, updated when typing pauses. */
 import { span } from "../../lib/format";
 import { XrayReport } from "../xray/XrayReport";
+import type { Dtype } from "../../lib/generated";
 import { AssemblyPanel } from "./AssemblyPanel";
 import type { EditorHandle } from "./Editor";
+import { ShareXray } from "./ShareXray";
 import type { LiveXray, XrayResult } from "./useLiveXray";
 import "../../components/charts/charts.css";
 import "../xray/xray.css";
@@ -11,12 +13,15 @@ interface Props {
   view: "xray" | "assembly";
   live: LiveXray;
   code: string;
+  /** Null for a kernel without a problem. */
+  slug: string | null;
+  dtype: Dtype | null;
   cursor: number;
   editor: EditorHandle | null;
   onLine: (line: number) => void;
 }
 
-export default function XrayPanel({ view, live, code, cursor, editor, onLine }: Props): React.JSX.Element {
+export default function XrayPanel({ view, live, code, slug, dtype, cursor, editor, onLine }: Props): React.JSX.Element {
   const { result, busy, error } = live;
   const hasAssembly = result?.hasAssembly === true && result.report.failure === null;
   return (
@@ -24,6 +29,7 @@ export default function XrayPanel({ view, live, code, cursor, editor, onLine }: 
       <p className="dim small" role="status">
         {error ?? statusLine(result, result?.source === code, busy)}
       </p>
+      {view === "xray" && result !== null && result.report.failure === null && <ShareXray code={code} slug={slug} dtype={dtype} />}
       {result !== null && (view === "xray" || result.report.failure !== null) && (
         <XrayReport report={result.report} source={result.source} onLine={onLine} onLineLeaves={false} assembly={false} />
       )}

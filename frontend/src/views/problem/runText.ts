@@ -35,6 +35,7 @@ export function verdictText(verdict: VerdictEvent, toolchain: string): string {
     const { status, avg_runtime_ms: ms, avg_ci: ci, noisy = false, simulated } = verdict;
     return `${statusText(status)}, ${timeText(ms, ci)}${simulated ? ` of ${simulatedTime(toolchain)}` : ""}${noisy ? ", noisy" : ""}`;
   }
+  if (verdict.status === "CHECKED" && verdict.test_results[0]?.name === "launch") return "The launch completed";
   if (verdict.status === "CHECKED") return `All ${verdict.total_tests} cases passed`;
   return statusText(verdict.status);
 }

@@ -31,7 +31,7 @@ export default function Problems(): React.JSX.Element {
         <span className="dim grow" role="status">
           {data === null ? "Loading…" : `${shown.length} of ${plural(all.length, "problem")}, ${solved} solved by you`}
         </span>
-        <Link className="button" href="/scratch" title="X-ray any kernel, without a problem">
+        <Link className="button" href="/scratch" title="X-ray and launch any kernel, without a problem">
           Scratch kernel
         </Link>
       </div>

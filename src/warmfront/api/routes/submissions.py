@@ -17,6 +17,7 @@ from warmfront.api.event_stream import MEDIA_TYPE, EventStream
 from warmfront.api.openapi import EVENT_STREAM, error_responses_for
 from warmfront.api.validation import validate_submission
 from warmfront.errors import BadRequest, SubmissionNotFound
+from warmfront.hip.scratch import SLUG
 from warmfront.roles import Role
 from warmfront.submission import SubmissionState
 from warmfront.usage_limits import submission_quotas
@@ -104,7 +105,7 @@ async def list_submissions(
         owner=None if everyone else caller.user,
         state=state,
         verdict=verdict,
-        problem=None if problem is None else problems.require(problem).slug,
+        problem=problem if problem in {None, SLUG} else problems.require(problem).slug,
         endpoint=endpoint,
         limit=limit,
         cursor=cursor,
