@@ -49,7 +49,7 @@ export default function People(): React.JSX.Element {
         source={ALL_KEYS}
         description={
           session.authentication === "local"
-            ? "After the first key is created, every request needs one, also on this machine."
+            ? "After the first key is created, every request needs one, even on this machine."
             : "Keys of all users, for programs. A key never has more permissions than its user."
         }
         onChange={changed}
