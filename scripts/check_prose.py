@@ -154,6 +154,7 @@ RULES: tuple[tuple[str, str], ...] = (
     ("ha(?:s|ve) no part in", "does not affect"),
     ("(?:is|was|be) let run", "is resumed"),
     ("thereby|therein|thereof|hitherto|henceforth|upon|amongst|whilst", "plain words"),
+    ("(?:set|clean)-up|time-outs?", "setup, cleanup, timeout"),
     (f"(?:{NUMBER}) an? (?:{PER})s?", "per"),
     (f"(?:{COUNTED}) an? (?:{PER})", "per"),
     ("times an? (?:second|minute|hour|day|week|month|year)", "per"),

@@ -32,8 +32,8 @@ _PARTITION_NAME = re.compile(r"(?P<card>[A-Z0-9]+)-(?P<compute>[A-Z]{3})-(?P<mem
 
 
 def vm_with(gpu: str) -> str:
-    """Return what a VM with this GPU type is called in messages, such as `VM with MI300X`, or `CPU node`."""
-    return "CPU node" if gpu == CPU_NODE else f"VM with {gpu}"
+    """Return what messages call a VM with this GPU type, such as `VM with an MI300X` or `CPU node`."""
+    return "CPU node" if gpu == CPU_NODE else f"VM with an {gpu}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -61,7 +61,7 @@ def test_checks_run_on_cpu_nodes_and_times_on_gpus(tmp_path: Path) -> None:
             assert all(vm["end_confirmed"] for vm in ended)
             _compare_with_bill(stack, user, ended)
             report = service.run("cost", WARMFRONT_API_KEY=user.key).stdout
-            assert "the same time on VMs with MI300X would have cost" in report, report
+            assert "the same time on VMs with an MI300X would have cost" in report, report
         stack.remove_fleet(CPU_FLEET)
 
 
@@ -77,7 +77,7 @@ def test_a_gpu_judges_checks_while_there_is_no_fleet_of_cpu_nodes(tmp_path: Path
             assert (events[-1]["status"], _ready(events)["gpu"]) == ("CHECKED", "MI300X")
             [moved] = [event for event in events if event.get("kind") == "NO_CPU_NODES"]
             assert CPU_FLEET in moved["reason"]
-            assert moved["reason"].endswith("; a VM with MI300X will judge the check")
+            assert moved["reason"].endswith("; a VM with an MI300X will judge the check")
             report = service.run("provisioning", WARMFRONT_API_KEY=user.key).stdout
             assert f"The fleet {CPU_FLEET} does not exist" in report, report
             assert "fleet create --cpu" in report, report

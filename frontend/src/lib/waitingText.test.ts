@@ -34,7 +34,7 @@ test("a paused queue has no time of a next try", () => {
 });
 
 test("a check that a GPU judges instead of a CPU node has no time of a next try", () => {
-  const reason = "No CPU node can be provisioned (the key was refused); a VM with MI300X will judge the check";
+  const reason = "No CPU node can be provisioned (the key was refused); a VM with an MI300X will judge the check";
   const moved = { ...EVENT, kind: "NO_CPU_NODES", reason, retry_in_s: 0, eta_s: null };
   expect(waitingText(moved, 60)).toBe(`${reason}; 3 ahead of you`);
 });

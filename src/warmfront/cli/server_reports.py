@@ -213,8 +213,8 @@ def cost_lines(costs: Costs) -> Iterator[str]:
     if costs.cpu_nodes is not None:
         nodes = costs.cpu_nodes
         yield (
-            f"CPU nodes: {nodes.seconds / 3600:,.2f} h for ${nodes.cost_usd:,.4f}; the same time on VMs with "
-            f"{nodes.gpu_type} would have cost ${nodes.gpu_usd:,.4f}: ${nodes.saved_usd:,.4f} saved"
+            f"CPU nodes: {nodes.seconds / 3600:,.2f} h for ${nodes.cost_usd:,.4f}; the same time on VMs "
+            f"with an {nodes.gpu_type} would have cost ${nodes.gpu_usd:,.4f}: ${nodes.saved_usd:,.4f} saved"
         )
     yield from _bars("per day, UTC", {row.day: row.cost_usd for row in costs.by_day})
     yield from _bars("per VM activity", {row.meter: row.cost_usd for row in costs.by_meter})

@@ -145,7 +145,7 @@ class CpuNodeFallback:
         gpu = check.submission.gpu
         event = Waiting(
             kind=NO_CPU_NODES_KIND,
-            reason=f"No CPU node can be provisioned{reason}; a VM with {gpu} will judge the check",
+            reason=f"No CPU node can be provisioned{reason}; a VM with an {gpu} will judge the check",
             waited_s=0.0 if problem is None else round(max(0.0, now - problem.since), 1),
             retry_in_s=0.0,
             ahead=self._submissions.queue(gpu).position(check.owner),

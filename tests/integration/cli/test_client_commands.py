@@ -317,7 +317,9 @@ def test_costs_are_shown_as_bars() -> None:
     }
     lines = list(server_reports.cost_lines(Costs.model_validate(costs)))
     assert "0.5% of the credits, in simulated dollars" in lines[0]
-    assert lines[4].startswith("CPU nodes: 2.00 h for $0.2000; the same time on VMs with MI300X would have")
+    assert lines[4].startswith(
+        "CPU nodes: 2.00 h for $0.2000; the same time on VMs with an MI300X would have"
+    )
     assert lines[4].endswith(" cost $3.9800: $3.7800 saved")
     bars = {line.split()[0]: line.count("█") for line in lines if "$" in line and line.startswith("  ")}
     assert bars == {"2026-11-14": 30, "2026-11-15": 15, "WORK": 30, "IDLE": 0}

@@ -49,7 +49,7 @@ async def test_a_refused_fleet_of_cpu_nodes_moves_checks_to_gpus(harness: Orches
     assert events[-1].status == Verdict.CHECKED
     assert await gpus_of(harness, submission) == ["MI300X"]
     assert moved(events).fields["reason"] == (
-        "No CPU node can be provisioned (The CPU cloud is down); a VM with MI300X will judge the check"
+        "No CPU node can be provisioned (The CPU cloud is down); a VM with an MI300X will judge the check"
     )
     assert events[-1].fields["simulated"] is False
     later = await harness.submit(endpoint="checker")

@@ -115,7 +115,7 @@ test("days are formatted in days, months or years", () => {
 
 test("the saving by CPU nodes is explained", () => {
   const nodes = { seconds: 7200, cost_usd: 0.2, gpu_type: "MI300X", gpu_usd: 3.98, saved_usd: 3.78 };
-  expect(cpuNodesText(nodes)).toBe("CPU nodes judged checks: 2 h 00 min for $0.20; the same time on VMs with MI300X would have cost $3.98: $3.78 saved.");
+  expect(cpuNodesText(nodes)).toBe("CPU nodes judged checks: 2 h 00 min for $0.20; the same time on VMs with an MI300X would have cost $3.98: $3.78 saved.");
   expect(cpuNodesText({ ...nodes, saved_usd: -1 })).toContain("$1.00 more.");
 });
 

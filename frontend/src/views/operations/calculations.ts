@@ -107,7 +107,7 @@ export function daysText(days: number): string {
 
 /** What CPU nodes cost and save, with the comparison that the saving is based on. */
 export function cpuNodesText({ seconds, cost_usd, gpu_type, gpu_usd, saved_usd }: CpuNodeCosts): string {
-  const comparison = `the same time on VMs with ${gpu_type} would have cost ${dollars(gpu_usd)}`;
+  const comparison = `the same time on VMs with an ${gpu_type} would have cost ${dollars(gpu_usd)}`;
   const saved = saved_usd < 0 ? `${dollars(-saved_usd)} more` : `${dollars(saved_usd)} saved`;
   return `CPU nodes judged checks: ${span(seconds)} for ${dollars(cost_usd)}; ${comparison}: ${saved}.`;
 }
