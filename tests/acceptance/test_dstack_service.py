@@ -20,7 +20,6 @@ from tests.support.dstack_services import (
 from tests.support.fake_cloud import amd_developer_cloud
 from tests.support.services import statuses
 from warmfront.money.billing import CENT
-from warmfront.secret import FILE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -207,28 +206,22 @@ def test_dstack_server_killed_while_a_vm_boots(
 
 
 @pytest.mark.slow
-def test_unknown_vms(stack: Stack, tmp_path: Path) -> None:
-    """Without its database, a service adopts a VM that accepts its token, and ends one that does not."""
-
-    def forget(*patterns: str) -> None:
+def test_a_lost_database(stack: Stack, tmp_path: Path) -> None:
+    """A service with a new database has another owner id: VMs of the old one are shown, and not touched."""
+    with dstack_service(stack, tmp_path) as service:
+        (vm_id,) = vms_of(User(service, "frank").submit_and_wait(endpoint="checker"))
         service.kill()
-        for path in (path for pattern in patterns for path in tmp_path.glob(pattern)):
+        for path in tmp_path.glob("*.db*"):
             path.unlink()
         service.start()
-
-    with dstack_service(stack, tmp_path) as service:
-        (vm_id,) = vms_of(User(service, "frank").submit_and_wait())
-        forget("*.db*")
         user = User(service, "frank")
-        until(lambda: [vm["id"] for vm in user.vms()] == [vm_id])  # a busy server is asked again
-        assert vms_of(user.submit_and_wait()) == [vm_id]
-        forget("*.db*", FILE_NAME)
-        user = User(service, "frank")
-        user.wait_until_all_vms_ended()
-        assert [(vm["id"], vm["state"], vm["reason"]) for vm in user.vms()] == [
-            (vm_id, "FAILED", "unknown to this service")
-        ]
-        assert not stack.cloud.droplets
+        until(user.foreign_vms)
+        (foreign,) = user.foreign_vms()
+        assert vm_id.removeprefix("vm_") in foreign["used_by"]
+        events = user.submit_and_wait(endpoint="checker")
+        assert events[-1]["status"] == "CHECKED"
+        assert vms_of(events) != [vm_id]
+        assert [vm["used_by"] for vm in user.foreign_vms()] == [foreign["used_by"]]
 
 
 @pytest.mark.slow
