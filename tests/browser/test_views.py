@@ -428,6 +428,6 @@ def test_an_error_in_an_embedded_view_is_shown_in_it(
     window.page.route("**/api/amd/shared/*", lambda route: route.fulfill(status=200, body=answer))
     window.page.goto("/embed/shr_broken")
     expect(window.page.locator("#root")).to_contain_text(
-        re.compile("Not available|Something went wrong|error", re.I)
+        re.compile("Not available|Something went wrong|error", re.IGNORECASE)
     )
     window.close()
