@@ -417,3 +417,17 @@ def test_the_xray_of_the_editor_is_shared(window: Window) -> None:
     page.get_by_role("tab", name="Source").click()
     expect(page.get_by_text("__global__").first).to_be_visible()
     assert window.console_errors == []
+
+
+@pytest.mark.parametrize("answer", ["{}", "null", '{"events": null, "submission": {}}', "not JSON"])
+def test_an_error_in_an_embedded_view_is_shown_in_it(
+    browser: Browser, populated: PopulatedService, answer: str
+) -> None:
+    """A response that the page cannot show leaves a message and no blank frame."""
+    window = Window(browser, populated.service.url)
+    window.page.route("**/api/amd/shared/*", lambda route: route.fulfill(status=200, body=answer))
+    window.page.goto("/embed/shr_broken")
+    expect(window.page.locator("#root")).to_contain_text(
+        re.compile("Not available|Something went wrong|error", re.IGNORECASE)
+    )
+    window.close()

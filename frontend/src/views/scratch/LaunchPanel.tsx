@@ -38,9 +38,9 @@ export function LaunchPanel(props: Props): React.JSX.Element {
             ))}
           </select>
         </label>
-        <TextField label="Grid (blocks)" text={fields.grid} error={errors.grid} onEdit={(grid) => onChange({ ...fields, grid })} />
-        <TextField label="Block (threads)" text={fields.block} error={errors.block} onEdit={(block) => onChange({ ...fields, block })} />
-        <TextField label="Dynamic LDS (bytes)" text={fields.shared} error={errors.shared} onEdit={(shared) => onChange({ ...fields, shared })} />
+        <TextField label="Grid (blocks)" text={fields.grid} error={errors.grid} onChange={(grid) => onChange({ ...fields, grid })} />
+        <TextField label="Block (threads)" text={fields.block} error={errors.block} onChange={(block) => onChange({ ...fields, block })} />
+        <TextField label="Dynamic LDS (bytes)" text={fields.shared} error={errors.shared} onChange={(shared) => onChange({ ...fields, shared })} />
       </div>
       {kernel.parameters.map((parameter) => (
         <Argument
@@ -71,14 +71,14 @@ interface TextProps {
   label: string;
   text: string;
   error: string | undefined;
-  onEdit: (text: string) => void;
+  onChange: (text: string) => void;
 }
 
-function TextField({ label, text, error, onEdit }: TextProps): React.JSX.Element {
+function TextField({ label, text, error, onChange }: TextProps): React.JSX.Element {
   return (
     <label className="case-field">
       <span>{label}</span>
-      <input value={text} autoComplete="off" aria-invalid={error !== undefined} onChange={(event) => onEdit(event.target.value)} />
+      <input value={text} autoComplete="off" aria-invalid={error !== undefined} onChange={(event) => onChange(event.target.value)} />
       <FieldError error={error} />
     </label>
   );

@@ -9,7 +9,11 @@ async function fetchShared(id: string): Promise<SharedResponse> {
   const response = await fetch(`/api/amd/shared/${id}`, { credentials: "omit", cache: "no-store" }).catch(() => {
     throw new Error("The service is unreachable.");
   });
-  if (response.ok) return (await response.json()) as SharedResponse;
+  if (response.ok) {
+    const result = (await response.json()) as SharedResponse | null;
+    if (result === null) throw new Error("The service returned an empty response.");
+    return result;
+  }
   const problem = (await response.json().catch(() => null)) as { detail?: string } | null;
   throw new Error(problem?.detail ?? `The service returned ${response.status}.`);
 }
