@@ -62,11 +62,18 @@ def _element(element: Any) -> Iterator[str]:  # noqa: ANN401 - any value of a co
 def _is_block(text: str) -> bool:
     """Return whether a text has several lines that a block can represent exactly."""
     lines = text.split("\n")
-    return len(lines) > 1 and text.isprintable() is False and bool(lines[-1]) and not lines[0].startswith(" ")
+    is_exact = all(line.replace("\t", "").isprintable() for line in lines)
+    return len(lines) > 1 and is_exact and bool(lines[-1]) and not lines[0].startswith(" ")
 
 
 def _scalar(value: Any) -> str:  # noqa: ANN401 - any value of a configuration
     if isinstance(value, str):
         is_plain = _PLAIN.fullmatch(value) and not _OTHER_TYPE.fullmatch(value) and ": " not in value
-        return value if is_plain else json.dumps(value, ensure_ascii=False)
+        return value if is_plain else _quoted(value)
     return json.dumps(value)
+
+
+def _quoted(text: str) -> str:
+    """Return a text in quotes. Characters such as U+2028, which YAML reads as a line break, are escaped."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(char if char.isprintable() else f"\\U{ord(char):08x}" for char in quoted)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.dstack_owners import OWNERSHIP
@@ -29,6 +29,8 @@ _VALUES = st.recursive(
 
 
 @settings(deadline=None)
+@example({"\u2028": []})
+@example({"text": "two\nlines\u2029", "\x85": "\xa0\U0001f600"})
 @given(st.dictionaries(_TEXTS, _VALUES, min_size=1))
 def test_what_is_written_is_read(value: dict[str, Any]) -> None:
     """PyYAML reads the same values."""
