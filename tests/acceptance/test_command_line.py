@@ -38,7 +38,7 @@ def warmfront(*arguments: str | Path, **environment: str) -> subprocess.Complete
         text=True,
         check=False,
         env={**os.environ, **environment},
-        timeout=120,
+        timeout=600,
     )
 
 

@@ -31,7 +31,7 @@ def test_an_early_interrupt_gives_a_verdict(arguments: list[str]) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert (run.returncode, run.stderr) == (3, "")
     if arguments:

@@ -158,7 +158,7 @@ def test_submit_survives_a_crash_of_the_service(tmp_path: Path) -> None:
             if received[-1]["status"] == "VM_READY":
                 service.kill()
                 service.start()
-        assert follower.wait(timeout=60) == 0, json.dumps(received[-1])
+        assert follower.wait(timeout=600) == 0, json.dumps(received[-1])
     assert received[-1]["status"] == "ACCEPTED"
     assert [event["id"] for event in received] == list(range(1, len(received) + 1))
 
@@ -197,7 +197,7 @@ def test_the_examples_of_the_sdk_page_run(service: Service) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     assert "ACCEPTED" in done.stdout
@@ -216,7 +216,7 @@ def test_the_commands_of_the_command_line_page_run(tmp_path: Path) -> None:
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=600,
         )
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("ACCEPTED") >= 2

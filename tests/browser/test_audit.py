@@ -78,7 +78,7 @@ def test_the_audit_fails_for_shipped_packages_and_reports_a_registry_without_aud
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=600,
         )
     assert words in done.stderr
     assert done.returncode == code

@@ -70,7 +70,7 @@ def _replayed(seed: int, hash_seed: str) -> str:
         env={**os.environ, "PYTHONHASHSEED": hash_seed},
         capture_output=True,
         check=True,
-        timeout=120,
+        timeout=600,
     )
     return hashlib.sha256(done.stdout).hexdigest()
 

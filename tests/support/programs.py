@@ -47,7 +47,7 @@ class Programs:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=600,
             env=dict(env),
         )
 

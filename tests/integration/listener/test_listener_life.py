@@ -100,7 +100,7 @@ class TestStart:
     def test_no_token(self) -> None:
         """Without a token the listener does not start, and the error names the variable."""
         env = {name: value for name, value in os.environ.items() if name != TOKEN_VARIABLE}
-        done = subprocess.run(COMMAND, env=env, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(COMMAND, env=env, capture_output=True, text=True, check=False, timeout=600)
         assert done.returncode == 2
         assert TOKEN_VARIABLE in done.stderr
 
@@ -109,7 +109,7 @@ class TestStart:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             argv = [*COMMAND, "--port", str(taken.getsockname()[1])]
             env = {**os.environ, TOKEN_VARIABLE: TOKEN}
-            done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60)
+            done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=600)
         assert done.returncode == 3
         assert "Cannot listen on 127.0.0.1" in done.stderr
 
@@ -134,7 +134,7 @@ class TestStart:
             assert verdict["code"] == "VM_UNHEALTHY"
         env = {**os.environ, TOKEN_VARIABLE: TOKEN, "WARMFRONT_CHECK_GPU": "true"}
         argv = [*ON_A_VM, "--port", "0", "--toolchain", "cpu"]
-        done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=600)
         assert done.returncode == 3
         assert "VM_UNHEALTHY: " in done.stderr
 
@@ -155,7 +155,7 @@ class TestStart:
         program = LITTLE_SPACE.format(free=1 << 20)
         env = {**os.environ, TOKEN_VARIABLE: TOKEN, "WARMFRONT_BOX_DIR": str(tmp_path / "boxes")}
         argv = [sys.executable, "-c", program, "--port", "0", "--toolchain", "cpu"]
-        done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60)
+        done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=600)
         assert done.returncode == 3
         assert f"The directory for boxes, {tmp_path}/boxes, has 1 MiB free; the data" in done.stderr
 

@@ -271,7 +271,7 @@ class TestTrusted:
         sandbox = open_sandbox(TRUSTED)
         with sandbox.take(template) as box:
             box.go()
-            child = os.pidfd_open(int(box.receive(64, timeout_s=60)))
+            child = os.pidfd_open(int(box.receive(64, timeout_s=600)))
             assert box.wait(timeout_s=0.1).reason is ExitReason.TIMED_OUT
             assert wait_readable(child, deadline=time.monotonic() + 60)
             os.close(child)

@@ -277,7 +277,7 @@ def test_acknowledged_writes_survive_a_kill(database: Settings, acknowledged: in
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(acknowledged)]
     process.send_signal(signal.SIGKILL)
-    rest, _ = process.communicate(timeout=60)
+    rest, _ = process.communicate(timeout=600)
     acknowledged_ids: dict[str, int] = defaultdict(int)
     for line in [*lines, *rest.splitlines()]:
         submission_id, _, number = line.strip().partition(" ")

@@ -156,7 +156,7 @@ def test_sealed_memory_without_an_arena(programs: Programs) -> None:
     built = programs.build("core_faults")
     limited = f"ulimit -v 8000000 && {built} protected_memory_still_works && {built} sealed_for_other_threads"
     result = subprocess.run(
-        ["/bin/sh", "-c", limited], capture_output=True, text=True, check=False, timeout=60
+        ["/bin/sh", "-c", limited], capture_output=True, text=True, check=False, timeout=600
     )
     assert "hipcpu_seal_device_memory() == 0" in result.stdout
 

@@ -54,7 +54,7 @@ def test_two_processes_share_memory(programs: Programs, tmp_path: Path, size_byt
     """The first process reads what the second writes; its file is deleted once it frees the memory."""
     with exporter(programs, tmp_path, size_bytes) as (process, handle):
         assert importing(programs, tmp_path, handle) == "closed"
-        output, _ = process.communicate("\n", timeout=60)
+        output, _ = process.communicate("\n", timeout=600)
     assert (process.returncode, output) == (0, "42 42\n")
     assert list(tmp_path.iterdir()) == []
 

@@ -43,7 +43,7 @@ class StubProgram:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=600,
             env={
                 **cpu.RUN_ENV,
                 "HIPCPU_STUB_GPU": StubSpec.parse(f"{QUIET},{spec}").runtime_text(gpus.MI300X),
