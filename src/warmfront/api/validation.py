@@ -98,8 +98,11 @@ def _validate_launch(request: SubmitRequest, code: str) -> str | None:
 
 def scale_of_checks(service: ServiceContext) -> Scale:
     """Return the scale of the machines that judge checks."""
-    on_cpu = service.provider.simulated or service.settings.has_cpu_nodes
-    return Scale.CPU if on_cpu else Scale.GPU
+    if service.state == "standby":  # it has no provider until it takes over
+        simulated = service.settings.provider == "local"
+    else:
+        simulated = service.provider.simulated
+    return Scale.CPU if simulated or service.settings.has_cpu_nodes else Scale.GPU
 
 
 def _validate_own_cases(

@@ -1,7 +1,7 @@
 // Builtins that only gfx950 has: exchanges of rows, and loads to LDS of 12 and 16 bytes per lane.
 #include "check.h"
 
-#if !defined(__gfx950__) || defined(__gfx942__)
+#if defined(__HIP_DEVICE_COMPILE__) && (!defined(__gfx950__) || defined(__gfx942__))
 #error "the macros of gfx950 must be defined"
 #endif
 
@@ -36,8 +36,12 @@ __global__ void load_to_lds(const unsigned* from, unsigned* out) {
   constexpr unsigned words = bytes / 4;
   // Each lane has its own source; the target is that of the first lane.
   const unsigned* source = from + words * (63 - threadIdx.x);
-  __builtin_amdgcn_global_load_lds((const __attribute__((address_space(1))) void*)source,
-                                   (__attribute__((address_space(3))) void*)tile, bytes, 0, 0);
+  auto* from_lane = (__attribute__((address_space(1))) void*)source;
+  auto* to_wave = (__attribute__((address_space(3))) void*)tile;
+  // Clang requires a number: it does not accept the parameter of a template.
+  if constexpr (bytes == 4) __builtin_amdgcn_global_load_lds(from_lane, to_wave, 4, 0, 0);
+  if constexpr (bytes == 12) __builtin_amdgcn_global_load_lds(from_lane, to_wave, 12, 0, 0);
+  if constexpr (bytes == 16) __builtin_amdgcn_global_load_lds(from_lane, to_wave, 16, 0, 0);
   __builtin_amdgcn_s_waitcnt(0);
   __syncthreads();
   for (unsigned i = 0; i < words; ++i) out[words * threadIdx.x + i] = tile[words * threadIdx.x + i];
@@ -67,12 +71,13 @@ __global__ void assembly(const float* x, const unsigned* codes, float* out) {
   __shared__ alignas(16) float tile[64];
   tile[threadIdx.x] = x[threadIdx.x];
   __syncthreads();
+  const unsigned address = (unsigned)(size_t)(__attribute__((address_space(3))) float*)tile;
   float sum = 1.0f;
 #pragma unroll
   for (int row = 0; row < rows; ++row) {
     const int offset = row * 16;
     float value;
-    asm volatile("ds_read_b32 %0, %1 offset:%2\ns_waitcnt lgkmcnt(0)\n" : "=v"(value) : "v"(tile), "i"(offset) : "memory");
+    asm volatile("ds_read_b32 %0, %1 offset:%2\ns_waitcnt lgkmcnt(0)\n" : "=v"(value) : "v"(address), "i"(offset) : "memory");
     asm volatile("v_fmac_f32 %0, %1, %2" : "+v"(sum) : "v"(value), "v"(2.0f));
   }
   float decoded;
