@@ -41,7 +41,7 @@ NOISY_WIDTH = 0.1
 class CallTime:
     """The time of a call, from pairs of windows."""
 
-    pairs_ms: tuple[float, ...]  #: the time of a call from each pair
+    pairs_ms: tuple[float, ...]  #: from each pair: its slope or its bound, whichever counts
     median_ms: float
     interval_ms: tuple[float, float]
     noisy: bool
@@ -107,7 +107,7 @@ def _call_time(
     low, high = (float(end) for end in np.quantile(resampled, [0.025, 0.975]))
     median_ms = max(float(medians.max()), 1e-6)
     sampling_width = relative_width(median_ms, (low, high))
-    pairs_ms = tuple(float(ms) for ms in estimates_ms[1 if by_bounds else 0])
+    pairs_ms = tuple(float(ms) for ms in estimates_ms[int(medians.argmax())])
     floor = REPEATABILITY + contention * (REPEATABILITY_CONTENDED - REPEATABILITY)
     low, high = min(low, median_ms * (1 - floor)), max(high, median_ms * (1 + floor))
     if slowdown > SLOWDOWN_ALLOWED:  # at full speed, the program would have been faster by as much

@@ -49,6 +49,17 @@ def test_slow_small_windows_do_not_shorten_the_time_on_a_gpu() -> None:
     assert time_per_call(wasteful, 0.0).median_ms == pytest.approx(CALL_MS, rel=0.015)
 
 
+def test_the_time_is_the_median_of_the_reported_samples() -> None:
+    """If the large windows give the time, the samples are theirs, not the slopes that do not count."""
+    windows = [
+        Window(calls=calls, time_ms=0.5 * calls + (2.0 if calls == 1 else 0.0), wall_ms=5.0)
+        for calls in (6, 1) * 9
+    ]
+    result = time_per_call(windows, 0.0)
+    assert result.median_ms == pytest.approx(0.5)
+    assert result.pairs_ms == pytest.approx([0.5] * 9)
+
+
 def test_the_interval_contains_the_median_in_about_95_percent() -> None:
     """Over many samples of a known distribution, the 95% interval misses about as often as it should."""
     rng = np.random.default_rng(7)
