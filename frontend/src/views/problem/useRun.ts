@@ -68,8 +68,7 @@ export function useRun(slug: string): RunState {
           return;
         }
         store(null);
-        // The shell shows the key dialog for a missing or invalid key.
-        if (error instanceof ApiError && currentConnection().keyPrompt === null) setError(error);
+        if (error instanceof ApiError && !isShownAsDialog(error)) setError(error);
       }
     };
     void send();
@@ -140,7 +139,12 @@ function newKey(): string {
   return `page-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
-export function parseRun(text: string | null): Run | null {
+export /** The shell asks for a key if it is missing or invalid. */
+function isShownAsDialog(error: ApiError): boolean {
+  return error.body.status === 401 && currentConnection().keyPrompt !== null;
+}
+
+function parseRun(text: string | null): Run | null {
   try {
     const run = JSON.parse(text ?? "null") as Run | null;
     return typeof run?.key === "string" && typeof run.request.endpoint === "string" ? run : null;
