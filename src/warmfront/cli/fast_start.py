@@ -1,7 +1,7 @@
 """Start `warmfront run` and `warmfront xray` fast.
 
 Start-up tricks are in this module and in `run_local`; `bench/startup.py` measures how much of `warmfront run`
-each of them saves, and docs/architecture/startup.md has the figures. A trick that saves less than 2% is
+each of them saves, and docs/architecture/startup.md has the figures. A trick that saves less than 1% is
 removed.
 
 This module has three tricks. First, the process exits without the interpreter's cleanup. Second, there is no
