@@ -2468,3 +2468,22 @@ size_t f() { static constexpr std::string x = "abc"; return x.size(); }
 //// constexpr-string-size: 6.4 7.2
 #include <string>
 size_t f() { constexpr size_t x = std::string("abc").size(); return x; }
+//// opened-no-include-mutex: none
+using namespace std;
+void f() { mutex m; m.lock(); m.unlock(); }
+//// opened-no-include-sort: 6.4 7.2
+using namespace std;
+void f(int* p) { sort(p, p + 4); }
+//// opened-no-include-accumulate: none
+using namespace std;
+int f(int* p) { return accumulate(p, p + 4, 0); }
+//// opened-include-sort: 6.4 7.2
+#include <algorithm>
+using namespace std;
+void f(int* p) { sort(p, p + 4); }
+//// opened-own-type: 6.4 7.2
+struct mutex { int x; };
+int f() { mutex m{3}; return m.x; }
+//// opened-min-max: 6.4 7.2
+using namespace std;
+__global__ void k(int* p) { p[0] = max(p[1], min(p[2], abs(p[3]))); }

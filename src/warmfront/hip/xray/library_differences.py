@@ -38,6 +38,9 @@ _BEFORE_USES = frozenset(
 )
 #: Words of a declaration before its type.
 _SPECIFIERS = frozenset({"const", "constexpr", "inline", "static", "thread_local", "volatile"})
+_ALGORITHM_HEADERS = frozenset({"algorithm", "numeric"})
+#: Algorithms that HIP also declares outside of the namespace.
+_HIP_ALGORITHMS = frozenset({"max", "min"})
 _STRINGS = frozenset({"string", "wstring", "u8string", "u16string", "u32string", "basic_string"})
 
 
@@ -124,8 +127,22 @@ def _uses(source: str, tokens: Source) -> Iterator[tuple[str, Token]]:
             elif before not in {".", "->"} and token.text not in own:
                 yield (f"{token.text}()" if following == "(" else token.text), token
                 yield token.text, token
-                if opened and following == "<":
+                if opened and _may_be_standard(text, index):
                     yield f"std::{token.text}", token
+
+
+def _may_be_standard(text: Sequence[Token], index: int) -> bool:
+    """Return whether a name without `std::` is used as a template, as a type, or as a call of an algorithm.
+
+    Other calls may be of a function that HIP or the C library declares outside of the namespace.
+    """
+    if index + 1 == len(text):
+        return False
+    following = text[index + 1]
+    if following.text == "(":
+        headers = standard_names().headers.get(f"std::{text[index].text}", ())
+        return not _ALGORITHM_HEADERS.isdisjoint(headers) and text[index].text not in _HIP_ALGORITHMS
+    return following.text == "<" or following.kind is TokenKind.NAME
 
 
 def _host_uses(tokens: Source) -> Iterator[tuple[str, Token]]:
@@ -148,7 +165,7 @@ def _own_names(tokens: Source) -> set[str]:
         if token.kind is not TokenKind.NAME:
             continue
         if before.kind is TokenKind.NAME:
-            declares = before.text not in _BEFORE_USES
+            declares = before.text not in _BEFORE_USES and before.text not in _SPECIFIERS
         else:
             declares = before.text == ">" and not token.text.isupper()  # `x > FLT_MAX` is a use
         if declares:

@@ -21,6 +21,13 @@ HIP = "#include <hip/hip_runtime.h>\n"
         ("bool f(float x) { return isnan(x); }", "isnan", "math.h"),
         ("void f() { std::optional<int> x; }", "std::optional", "optional"),
         ("using namespace std;\nvoid f() { unique_ptr<int> x; }", "std::unique_ptr", "memory"),
+        ("using namespace std;\nvoid f() { mutex m; }", "std::mutex", "mutex"),
+        ("using namespace std;\nstatic mutex m;", "std::mutex", "mutex"),
+        (
+            "using namespace std;\nint f(int* p) { return accumulate(p, p + 4, 0); }",
+            "std::accumulate",
+            "numeric",
+        ),
     ],
 )
 def test_a_missing_include(source: str, name: str, header: str) -> None:
@@ -44,6 +51,10 @@ def test_a_missing_include(source: str, name: str, header: str) -> None:
         "__device__ int strlen(int x) { return x; }\n__global__ void k(int* p) { p[0] = strlen(p[0]); }",
         "struct Pipe { void write(int); };\nvoid f(Pipe p) { p.write(1); }",
         '#include "mine.h"\nvoid f() { std::optional<int> x; }',
+        "using namespace std;\nstruct mutex {};\nvoid f() { mutex m; }",
+        "using namespace std;\nint reduce(int*, int*);\nint f(int* p) { return reduce(p, p + 4); }",
+        "using namespace std;\n__global__ void k(int* p) { p[0] = max(p[1], min(p[2], abs(p[3]))); }",
+        'using namespace std;\n__global__ void k(int* p) { printf("%d", p[0]); int mutex = 1; }',
     ],
 )
 def test_no_missing_include(source: str) -> None:
