@@ -175,6 +175,7 @@ def with_own_headers(path: Path) -> str:
     return own.sub(lambda match: (path.parent / match[1]).read_text(), path.read_text())
 
 
+@pytest.mark.slow
 def test_without_device_libraries(harness: XrayHarness) -> None:
     """Without ROCm's bitcode the whole corpus compiles, and a note says that figures are approximate."""
     compiler = DeviceCompiler(harness.settings.cache_dir, "gfx942", libraries=None)
