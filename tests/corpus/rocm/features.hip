@@ -2487,3 +2487,10 @@ int f() { mutex m{3}; return m.x; }
 //// opened-min-max: 6.4 7.2
 using namespace std;
 __global__ void k(int* p) { p[0] = max(p[1], min(p[2], abs(p[3]))); }
+//// opened-no-include-cout: none
+using namespace std;
+void f() { cout << 1; }
+//// opened-include-cout: 6.4 7.2
+#include <iostream>
+using namespace std;
+void f() { cout << 1 << endl; }

@@ -132,17 +132,19 @@ def _uses(source: str, tokens: Source) -> Iterator[tuple[str, Token]]:
 
 
 def _may_be_standard(text: Sequence[Token], index: int) -> bool:
-    """Return whether a name without `std::` is used as a template, as a type, or as a call of an algorithm.
+    """Return whether a name without `std::` is used as a type, as a stream, or as a call of an algorithm.
 
     Other calls may be of a function that HIP or the C library declares outside of the namespace.
     """
     if index + 1 == len(text):
         return False
-    following = text[index + 1]
+    name, following = text[index].text, text[index + 1]
+    headers = standard_names().headers.get(f"std::{name}", ())
     if following.text == "(":
-        headers = standard_names().headers.get(f"std::{text[index].text}", ())
-        return not _ALGORITHM_HEADERS.isdisjoint(headers) and text[index].text not in _HIP_ALGORITHMS
-    return following.text == "<" or following.kind is TokenKind.NAME
+        return not _ALGORITHM_HEADERS.isdisjoint(headers) and name not in _HIP_ALGORITHMS
+    if following.text in {"<<", ">>"}:
+        return "iostream" in headers
+    return following.text in {"<", "::"} or following.kind is TokenKind.NAME
 
 
 def _host_uses(tokens: Source) -> Iterator[tuple[str, Token]]:

@@ -23,6 +23,7 @@ HIP = "#include <hip/hip_runtime.h>\n"
         ("using namespace std;\nvoid f() { unique_ptr<int> x; }", "std::unique_ptr", "memory"),
         ("using namespace std;\nvoid f() { mutex m; }", "std::mutex", "mutex"),
         ("using namespace std;\nstatic mutex m;", "std::mutex", "mutex"),
+        ("using namespace std;\nvoid f() { cout << 1; }", "std::cout", "iostream"),
         (
             "using namespace std;\nint f(int* p) { return accumulate(p, p + 4, 0); }",
             "std::accumulate",
