@@ -23,7 +23,7 @@ def assert_frozen(box: Box) -> None:
     """Check that the box uses no CPU time."""
     before = box.usage()
     time.sleep(0.05)
-    assert box.usage() == before
+    assert box.usage().cpu_s - before.cpu_s < 0.001  # the kernel may still count the last microseconds
 
 
 def wait_for_cpu_time(box: Box, cpu_s: float) -> None:
