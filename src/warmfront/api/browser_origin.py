@@ -38,7 +38,7 @@ class BrowserOrigin:
 
     @classmethod
     def for_links(cls, settings: Settings, headers: Headers) -> BrowserOrigin:
-        """Return the address that links in a response to an authenticated caller begin with."""
+        """Return the origin with which links in a response to an authenticated caller begin."""
         return cls(url=settings.public_url or f"http://{headers.get('host', '')}")
 
     @property
@@ -62,11 +62,11 @@ class BrowserOrigin:
         return self._cookie_name("sign_in")
 
     def set_session(self, response: Response, token: str, session_s: int) -> None:
-        """Give the browser the token of its session."""
+        """Set the cookie with the token of the session."""
         self._set(response, self.session_cookie, token, session_s)
 
     def set_sign_in(self, response: Response, value: str) -> None:
-        """Give the browser the secrets of its sign-in."""
+        """Set the cookie with the secrets of the sign-in in progress."""
         self._set(response, self.sign_in_cookie, value, LIFETIME_S)
 
     def clear(self, response: Response, name: str) -> None:

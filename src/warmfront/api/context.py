@@ -115,7 +115,7 @@ class XrayFunction(Protocol):
 
 
 async def _assume_storage() -> None:
-    """Accept any storage. For a service whose store is not on a disk."""
+    """Do nothing: the default storage check, for a service whose store is not on a disk."""
 
 
 @dataclass(frozen=True, kw_only=True)

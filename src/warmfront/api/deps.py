@@ -53,7 +53,7 @@ OptionalCallerDep = Annotated[Caller | None, Depends(_optional_caller)]
 
 
 def require_role(needed: Role, action: str) -> Callable[[Caller], Awaitable[Caller]]:
-    """Return a dependency that gives the caller, or responds with 403 and the name of the role needed.
+    """Return a dependency that provides the caller, or responds with 403 and the name of the required role.
 
     Example:
         >>> Drainer = Annotated[Caller, Depends(require_role(Role.OPERATOR, "Draining a VM"))]

@@ -117,7 +117,7 @@ def key_list_response(keys: Iterable[ApiKey]) -> ApiKeyListResponse:
 
 
 def created_key_response(key: ApiKey, secret: str) -> ApiKeyCreatedResponse:
-    """Return a new key with its secret, which no later response has."""
+    """Return a new key with its secret, which no later response contains."""
     return ApiKeyCreatedResponse(**dict(_key_response(key)), secret=secret)
 
 

@@ -105,7 +105,7 @@ async def get_costs(service: ServiceDep, caller: CallerDep) -> CostsResponse:
 
 
 async def prometheus_metrics(service: ServiceDep) -> Response:
-    """Return the metrics in the Prometheus text format; of a service on standby, only `warmfront_active`."""
+    """Return the metrics in the Prometheus text format; on standby, only `warmfront_active`."""
     if service.state == "standby":
         return Response(prometheus.standby_exposition(), media_type=prometheus.MEDIA_TYPE)
     totals = await service.store.totals()

@@ -68,7 +68,7 @@ class CachedSimulation:
 
 
 def _min_age_s(cached: dict[str, Any], request: dict[str, Any]) -> float:
-    """Return how old a result must be to be computed again: soon if arrivals or limits have changed."""
+    """Return the age at which a result is recomputed: less if arrivals or limits have changed."""
     facts = ("arrivals_at", "keep_warm", "idle_timeout_s", "wait_value_usd_per_h", "max_vms")
     changed = any(cached["account"][name] != request["account"][name] for name in facts)
     return _CHANGED_CACHE_S if changed else _CACHE_S
@@ -181,7 +181,7 @@ async def get_what_if(service: ServiceDep, caller: CallerDep, simulations: Simul
 
 
 def adaptive_text(rows: list[PolicyCost], arrivals_at: list[float], wait_usd_per_h: float) -> str:
-    """Say why the adaptive policy costs more than the cheapest other one; empty if it does not."""
+    """Explain why the adaptive policy costs more than the cheapest other one; empty if it does not."""
     others = [row for row in rows if not row.best and row.policy != "adaptive"]
     adaptive = next((row for row in rows if row.policy == "adaptive"), None)
     if adaptive is None or not others:
@@ -272,6 +272,6 @@ def from_ledger(by_day: dict[str, Decimal], now: float, credits_usd: float) -> F
 
 
 async def _history(service: ServiceContext, since: float, until: float) -> tuple[list[float], list[float]]:
-    """Return the arrivals in this time, and the provisioning times of recent VMs."""
+    """Return the arrivals in this interval, and the provisioning times of recent VMs."""
     arrivals, boots_s = await service.store.arrivals_and_boots(_MAX_ARRIVALS)
     return [at for at in arrivals if since <= at < until], boots_s

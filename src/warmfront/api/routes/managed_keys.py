@@ -31,7 +31,7 @@ async def list_managed_keys(service: ServiceDep, _operator: OperatorDep) -> ApiK
 async def create_managed_key(
     service: ServiceDep, operator: OperatorDep, body: CreateKeyRequest
 ) -> ApiKeyCreatedResponse:
-    """Create an API key for a user. Only this response has its secret. For operators."""
+    """Create an API key for a user. Only this response contains its secret. For operators."""
     operator.require(body.role, f"A key with the role {body.role}")
     key, secret = await service.store.create_key(
         body.user, body.role, service.clock.now(), team=body.team, by=operator.actor
@@ -59,7 +59,7 @@ async def revoke_managed_key(
 
 @router.get("/teams", responses=error_responses_for())
 async def list_teams(service: ServiceDep, _operator: OperatorDep) -> TeamListResponse:
-    """List the teams with what their members have spent today (UTC), and their budgets. For operators."""
+    """List the teams with their spending today (UTC) and their daily budgets. For operators."""
     teams = await service.store.teams.all_teams()
     return TeamListResponse(
         items=[await team_spending(service, team, members) for team, members in teams.items()]
@@ -70,9 +70,9 @@ async def list_teams(service: ServiceDep, _operator: OperatorDep) -> TeamListRes
 async def set_team_budget(
     body: TeamBudgetRequest, service: ServiceDep, caller: CallerDep, team: Annotated[TeamName, Path()]
 ) -> TeamSpendingResponse:
-    """Set what the members of a team may spend per day (UTC), together. For admins.
+    """Set how much the members of a team may spend together per day (UTC). For admins.
 
-    It applies to submissions that wait, too: each is checked again when it gets a VM.
+    The budget also applies to submissions that already wait: each is checked again when it gets a VM.
     """
     caller.require(Role.ADMIN, "Changing the budget of a team")
     budget_usd = exact_dollars(body.daily_budget_usd)
@@ -81,7 +81,7 @@ async def set_team_budget(
 
 
 async def team_spending(service: ServiceContext, team: str, members: list[str]) -> TeamSpendingResponse:
-    """Return what a team has spent today, and its budget."""
+    """Return a team's spending today, and its budget."""
     today = await service.store.spent_today("", team, service.clock.now())
     # On standby, the changes at run time are unknown.
     settings = service.settings if service.state == "standby" else service.current_settings

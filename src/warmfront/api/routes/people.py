@@ -102,7 +102,7 @@ async def create_invitation(
 
 @router.post("/invitations/preview", responses=error_responses_for(413, 415, 422))
 async def preview_invitation(body: InvitationSecretRequest, service: ServiceDep) -> InvitationPreviewResponse:
-    """Return what an invitation gives; 403 says why it cannot be used. Open to everyone."""
+    """Return what an invitation grants; a 403 explains why it cannot be used. Open to everyone."""
     invitation = await service.store.accounts.require_usable_invitation(body.secret, service.clock.now())
     provider = service.identity_provider
     return InvitationPreviewResponse(
@@ -131,7 +131,7 @@ async def revoke_invitation(
 
 
 def user_response(user: User) -> UserResponse:
-    """Return a user as an admin sees it."""
+    """Return a user with the fields that admins see."""
     return UserResponse(
         name=user.name,
         display_name=user.display_name,

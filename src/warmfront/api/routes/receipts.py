@@ -34,7 +34,7 @@ async def list_signing_keys(service: ServiceDep) -> SigningKeyListResponse:
     },
 )
 async def get_receipt(submission_id: str, service: ServiceDep, caller: CallerDep) -> Response:
-    """Return the signed receipt of an ACCEPTED submission, as a file. Any change to it invalidates it."""
+    """Return the signed receipt of an ACCEPTED submission, as a file. Changing the file invalidates it."""
     submission, verdict = await get_with_verdict(service, caller, submission_id)
     signed = verdict.fields.get("signed_receipt") if verdict else None
     if not signed:

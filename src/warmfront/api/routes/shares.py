@@ -119,7 +119,7 @@ async def share_xray(
 
 @router.get("/shares", responses=error_responses_for())
 async def list_shares(service: ServiceDep, caller: CallerDep, request: Request) -> ShareListResponse:
-    """List what the caller has shared, newest first, including what was made private again."""
+    """List the caller's shares, newest first, including those that were made private again."""
     origin = _origin(service, request)
     shares = await service.store.shares.of_owner(caller.user)
     return ShareListResponse(items=[_share_response(share, origin) for share in shares])

@@ -204,5 +204,5 @@ def _csv_row(assignment: TeamAssignment, result: AssignmentResult) -> list[objec
 
 
 def _plain_cell(text: str) -> str:
-    """Return text that a spreadsheet does not evaluate as a formula."""
+    """Return the text in a form that a spreadsheet does not evaluate as a formula."""
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
