@@ -45,7 +45,7 @@ def list_users(*, as_json: JsonOption = False) -> None:
 
 @teams_app.command("list")
 def list_teams(*, as_json: JsonOption = False) -> None:
-    """List the teams with what each has spent today (UTC); operators only."""
+    """List the teams with their spending today (UTC); operators only."""
     from warmfront.cli import manage_teams
 
     raise typer.Exit(manage_teams.show_all(as_json=as_json))
@@ -64,7 +64,7 @@ def set_team_budget(
     *,
     as_json: JsonOption = False,
 ) -> None:
-    """Set what a team may spend per day (UTC); admins only."""
+    """Set how much a team may spend per day (UTC); admins only."""
     from warmfront.cli import manage_teams
 
     raise typer.Exit(manage_teams.set_budget(team, amount, as_json=as_json))

@@ -108,7 +108,7 @@ def _print_next_step(settings: Settings) -> None:
 
 
 def verify(name: str | None, *, cpu: bool = False, as_json: bool) -> int:
-    """Check whether the fleet, or with `cpu` that of CPU nodes, matches the settings and has a VM."""
+    """Check whether the fleet (with `cpu`, the fleet of CPU nodes) matches the settings and has a VM."""
 
     async def work(client: DstackClient, settings: Settings) -> int:
         if settings.fleet_hosts:

@@ -46,7 +46,7 @@ def build(repository: str | None, *, wheels: Path | None, allow_unpinned: bool) 
 
 
 def push(repository: str | None) -> int:
-    """Push the image, and print only its setting on standard output."""
+    """Push the image, and print on standard output only the setting that selects it."""
 
     def work() -> None:
         name = vm_image.image_name(repository or configured.load().image_repository, Path())

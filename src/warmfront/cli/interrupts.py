@@ -17,7 +17,7 @@ class _State:
 
 
 def hold() -> None:
-    """Defer SIGINT, unless the parent process set it to be ignored."""
+    """Defer SIGINT, unless the parent process made this one ignore it."""
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return
     _State.deferred, _State.received = True, False

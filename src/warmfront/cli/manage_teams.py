@@ -1,4 +1,4 @@
-"""`warmfront teams`: what each team has spent today, and its daily budget."""
+"""`warmfront teams`: show each team's spending today, and set its daily budget."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def show_all(*, as_json: bool) -> int:
-    """List the teams with what each has spent today."""
+    """List the teams with their spending today."""
 
     async def work(client: AsyncClient) -> int:
         teams = await client.teams()

@@ -114,7 +114,7 @@ def _valid_note(note: str) -> str:
 
 
 def _page_url(configured: Settings) -> str:
-    """Return the address of the page, which a service on loopback has no setting for."""
+    """Return the address of the page; a service on loopback has no setting for it."""
     return configured.public_url or f"http://{configured.host}:{configured.port}"
 
 

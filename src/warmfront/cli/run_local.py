@@ -160,7 +160,7 @@ class LocalJudge:
 def _load_numpy_faster() -> None:
     """Keep NumPy from starting a thread pool, which small arrays do not need, and from adding docstrings.
 
-    `bench/startup.py` measures what each of them saves.
+    `bench/startup.py` measures how much each saves.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for name in NUMPY_DOCSTRINGS:
@@ -168,7 +168,7 @@ def _load_numpy_faster() -> None:
 
 
 def _resume_garbage_collection() -> None:
-    """Collect garbage again, which `fast_start` paused; without looking at what loading has created."""
+    """Resume garbage collection, which `fast_start` paused, and exempt the objects created by loading."""
     gc.freeze()
     gc.enable()
 
@@ -185,7 +185,7 @@ def _open_receipts(options: RunOptions, configured: Settings, request: JudgeRequ
 def _start_compile_jobs(
     request: JudgeRequest, toolchain: Toolchain, sandbox: Sandbox, configured: Settings, *, thorough: bool
 ) -> CompileJobs | None:
-    """Start the compilers, and translate the source meanwhile; return None if it cannot be translated."""
+    """Start the compilers, and translate the source while they start; return None if translation fails."""
     from warmfront.hip.source.edits import RewriteError
     from warmfront.judge.compile_jobs import CompileJobs
 

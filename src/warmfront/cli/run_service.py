@@ -55,7 +55,7 @@ def _print_welcome(configured: Settings, port: int) -> None:
 
 
 def submit_command(url: str, script: Path, folder: Path) -> str:
-    """Return a command that submits an example, and works in a new terminal without the virtual environment.
+    """Return a command that submits an example, and that works in a terminal without the virtual environment.
 
     Args:
         url: The address of the service.

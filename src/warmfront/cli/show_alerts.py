@@ -1,4 +1,4 @@
-"""`warmfront alerts`: the alert rules and active alerts of a server, and a test of its channels."""
+"""`warmfront alerts`: show the alert rules and active alerts of a server, and test its channels."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def show(*, as_json: bool) -> int:
 
 
 def test(*, as_json: bool) -> int:
-    """Send a test message to every channel; 1 if one failed."""
+    """Send a test message to every channel; return 1 if one failed."""
 
     async def work(client: AsyncClient) -> int:
         result = await client.test_alerts()

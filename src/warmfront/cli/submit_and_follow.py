@@ -165,5 +165,5 @@ def _print_next_steps(submission_id: str | None) -> None:
 
 
 def _plain_name(file: Path) -> str:
-    """Return the file's name, with characters replaced that the server does not accept."""
+    """Return the file's name, with underscores for characters that the server does not accept."""
     return re.sub(r"^[^A-Za-z0-9_]|[^A-Za-z0-9_ .+-]", "_", file.name)[:100]

@@ -363,7 +363,7 @@ def difference_table(info: Mapping[str, Any]) -> Table:
 
 
 def simulated_time(toolchain: str) -> str:
-    """Return the kind of time that a toolchain without a GPU measures."""
+    """Return a phrase for the kind of time that a toolchain without a GPU measures."""
     return SIMULATED_TIMES.get(toolchain, "simulated time")
 
 

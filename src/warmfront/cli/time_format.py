@@ -34,7 +34,7 @@ def format_median(ms: float, ci: Sequence[float] | None) -> str:
 
 
 def timing_notes(timings: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return notes about each timed case, and the guarantees that the machine could not give."""
+    """Return notes about each timed case, and about guarantees that the machine could not provide."""
     notes = []
     for timing in timings:
         parts = [f"{timing['test_id']}: {timing['name']}", timing.get("note", "").rstrip(".")]
