@@ -1,4 +1,4 @@
-"""The SDK: submit a kernel to a Warmfront service, follow it to its verdict, and read what it cost.
+"""The SDK: submit a kernel to a Warmfront service, follow it to its verdict, and read its cost.
 
 `submit_hip_kernel` and `get_orchestrator_metrics` are enough for most programs; `Client` and `AsyncClient`
 cover the rest of the API. Responses are the models of `warmfront.wire`: money is `Decimal`, times are seconds

@@ -63,13 +63,13 @@ class AsyncClient:
     One client can follow any number of submissions at once. Use it with `async with`, or call `close`.
 
     Args:
-        url: The address of the service; WARMFRONT_URL, or http://127.0.0.1:3000, by default. Of a service
-            with a standby, both addresses, separated by a comma: the client uses the one that responds.
+        url: The address of the service; WARMFRONT_URL, or http://127.0.0.1:3000, by default. For a service
+            with a standby, both addresses, separated by a comma; the client uses the one that responds.
         api_key: An API key; WARMFRONT_API_KEY by default.
         retry: How often to retry after a dropped connection.
 
     Raises:
-        BadSetting: `url` is no HTTP address or `api_key` is not a key.
+        BadSetting: `url` is not an HTTP address or `api_key` is not a key.
 
     Besides the exceptions that it lists, every method that sends a request can raise `NotAuthenticated`,
     `NotAllowed`, `ServerUnreachable` if no service responds, and `InfrastructureError` if the service fails
@@ -360,7 +360,7 @@ class AsyncClient:
         return parse_response(MetricsResponse, await self._request("GET", "/metrics"))
 
     async def vms(self) -> list[VmResponse]:
-        """Return the live and the most recent VMs, newest first.
+        """Return the live VMs and those that ended most recently, newest first.
 
         Example:
             >>> for vm in await client.vms():
@@ -482,7 +482,7 @@ class AsyncClient:
         return parse_response(LimitsResponse, await self._request("GET", "/limits"))
 
     async def teams(self) -> list[TeamSpendingResponse]:
-        """Return the teams with what each has spent today, and its budget. Requires an operator's key.
+        """Return the teams with their spending today and their budgets. Requires an operator's key.
 
         Example:
             >>> for team in await client.teams():
@@ -491,7 +491,7 @@ class AsyncClient:
         return parse_response(TeamListResponse, await self._request("GET", "/operators/teams")).items
 
     async def set_team_budget(self, team: str, daily_budget_usd: Decimal | None) -> TeamSpendingResponse:
-        """Set what the members of a team may spend per day, together. Requires an admin's key.
+        """Set how much the members of a team may spend together per day. Requires an admin's key.
 
         Args:
             team: the name of the team.
@@ -673,7 +673,7 @@ class AsyncClient:
             await asyncio.sleep(delay_s)
 
     def _leave(self, url: str) -> None:
-        """Use the next address, unless another request has already left this one."""
+        """Switch to the next address, unless another request has already switched away from this one."""
         if url == self.url:
             self.url = self._urls[(self._urls.index(url) + 1) % len(self._urls)]
 
