@@ -1,6 +1,6 @@
 """The channels that carry alerts to operators: a webhook, a Slack-compatible webhook, and e-mail.
 
-Addresses can contain secrets, so that neither logs nor responses have them.
+Addresses can contain secrets, so they appear neither in logs nor in responses.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Delivery:
 
 
 class WebhookChannel:
-    """A webhook that gets the facts as JSON."""
+    """A webhook that receives the facts as JSON."""
 
     name = "webhook"
 
@@ -188,7 +188,7 @@ _BACKOFF_S = 1.0
 
 
 def message_text(facts: dict[str, Any]) -> str:
-    """Return a message in one line."""
+    """Return a message as one line of text."""
     if facts["event"] == "BUDGET_ALERT":
         return f"${facts['spent_usd']:,.2f} of ${facts['credits_usd']:,.2f} credits are spent."
     state = f"{facts['state']}: " if "state" in facts else f"{facts['event']}: "

@@ -1,6 +1,6 @@
 """Evaluate the alert rules, and send a message when an alert begins and when it is resolved, once each.
 
-Active alerts are stored before their message is sent, so that a restart repeats none of them.
+Active alerts are stored before their message is sent, so that a restart does not send it again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ActiveAlert:
 
 
 class AlertMonitor:
-    """The task that watches the rules."""
+    """The task that evaluates the rules and sends the messages."""
 
     def __init__(
         self,
@@ -137,7 +137,7 @@ class AlertMonitor:
         task.add_done_callback(self._sending.discard)
 
     async def flush(self) -> None:
-        """Wait until the messages that are being sent were sent or given up."""
+        """Wait until every message in progress has been delivered or given up on."""
         await asyncio.gather(*self._sending)
 
 

@@ -1,4 +1,4 @@
-"""Alert rules: which conditions of the service an operator should know about. Pure: no I/O and no clock."""
+"""Alert rules: the conditions of which operators are notified. They are pure functions: no I/O, no clock."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class AlertCondition:
 
     @property
     def key(self) -> str:
-        """The name of the alert: one is active at a time."""
+        """The name of the alert; at most one alert with this name is active at a time."""
         return f"{self.rule}:{self.subject}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceSnapshot:
-    """The state of the service that the rules look at."""
+    """The state of the service that the rules examine."""
 
     now: float
     budget: BudgetStatus
@@ -57,13 +57,13 @@ RULES = {
 
 
 def burn_usd_per_h(provider: Provider, vms: Iterable[VMInstance]) -> Decimal:
-    """Return what the billed VMs cost per hour."""
+    """Return the cost of the billed VMs per hour."""
     rates = (billing_of(provider, vm).rate_usd_per_h for vm in vms if vm.started_at is not None)
     return sum(rates, start=Decimal(0))
 
 
 def conditions(snapshot: ServiceSnapshot, settings: Settings) -> list[AlertCondition]:
-    """Return the conditions that hold, by the thresholds in the settings."""
+    """Return the conditions that hold, given the thresholds in the settings."""
     return [
         *_spent(snapshot, settings),
         *_burn_rate(snapshot, settings),

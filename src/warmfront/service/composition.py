@@ -139,7 +139,7 @@ async def _serving(server: HttpServer, listening: socket) -> AsyncIterator[async
 
 
 async def _comes_first(waiting: Coroutine[Any, Any, None], serving: asyncio.Task[None]) -> bool:
-    """Wait; return False, and stop waiting, if the server was stopped first."""
+    """Return whether `waiting` ends before the server stops; cancel it otherwise."""
     task = asyncio.create_task(waiting)
     await asyncio.wait({serving, task}, return_when=asyncio.FIRST_COMPLETED)
     if task.done():
@@ -159,7 +159,7 @@ async def _require_key(store: Store, settings: Settings) -> None:
 
 
 def _standby_context(settings: Settings, store: Store, events: EventLog) -> ServiceContext:
-    """Return the components that a service on standby has."""
+    """Return the components of a service on standby."""
     return standby_context(
         settings=settings,
         store=store,
@@ -222,7 +222,7 @@ async def _open_context(
 
 
 async def _warn_without_admin(store: Store, settings: Settings) -> None:
-    """Log how to create the first admin: without one, no one can be invited."""
+    """Log how to create the first admin, if there is none: only an admin can invite people."""
     if settings.oidc_issuer is None or settings.admins or await store.accounts.has_admin():
         return
     log.warning(

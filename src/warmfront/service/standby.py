@@ -1,11 +1,11 @@
 """Standby: wait until the active service on the same database ends, and answer reads meanwhile.
 
 Theory of operation. The active service is the one whose session holds PostgreSQL's advisory lock. A standby
-waits for that lock with a session of its own, so it gets it at the moment the server releases it: at once
-when the process of the active service ends, after the TCP keepalives when its machine does, and after the
-lock timeout when it hangs. The service that gets the lock begins the next epoch. A service that finds a later
-epoch than its own was superseded: its writes fail, its orchestrator stops where it is, and its process exits
-without an orderly stop, which would end VMs that now belong to the other service.
+waits for that lock in its own session, so it acquires the lock as soon as the database server releases it: at
+once when the process of the active service ends, after the TCP keepalives when its machine fails, and after
+the lock timeout when it hangs. The service that gets the lock begins the next epoch. A service that finds a
+later epoch than its own was superseded: its writes fail, its orchestrator stops where it is, and its process
+exits without an orderly stop, which would end VMs that now belong to the other service.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ async def wait_for_takeover(standby: StandbyStore, bus: EventBus, secret: Secret
 
 
 async def _follow(standby: StandbyStore, bus: EventBus, secret: Secret, *, is_compared: bool) -> None:
-    """Make open streams read what the active service has stored, until cancelled."""
+    """Make open streams read the events that the active service has stored, until cancelled."""
     while True:
         await asyncio.sleep(FOLLOW_S)
         bus.reread()
@@ -100,7 +100,7 @@ async def _follow(standby: StandbyStore, bus: EventBus, secret: Secret, *, is_co
 
 
 async def _compare_secret(standby: StandbyStore, secret: Secret) -> bool:
-    """Raise `BadSetting` if the active service has another secret; return False if that is not known yet."""
+    """Raise `BadSetting` if the active service has another secret; return False if that is unknown so far."""
     try:
         theirs = await standby.store.secret_fingerprint() if await standby.is_readable() else None
     except StoreUnavailable:

@@ -1,7 +1,7 @@
 """OpenTelemetry traces: the path of a submission as spans, sent to a collector with OTLP over HTTP.
 
 A trace is made from the stored events after the verdict, so that it is complete and costs a submission
-nothing. The SDK sends it from a thread of its own; if the collector is unavailable, traces are dropped.
+nothing. The SDK sends traces in its own thread, and drops them if the collector is unavailable.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class TraceExporter(Protocol):
         """Queue the spans of one submission to be sent."""
 
     def close(self) -> None:
-        """Send what is queued."""
+        """Send the queued spans."""
 
 
 class OtlpExporter:
@@ -152,7 +152,7 @@ class OtlpExporter:
             open_span.end(int(span.end * _NS_PER_S))
 
     def close(self) -> None:
-        """Send what is queued, and end the thread."""
+        """Send the queued spans, and end the thread."""
         self._provider.shutdown()
 
 
