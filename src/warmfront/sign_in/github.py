@@ -1,4 +1,4 @@
-"""Sign-in with GitHub, which has OAuth 2.0 but no OpenID Connect: the API says who signed in."""
+"""Sign-in with GitHub, which supports OAuth 2.0 but not OpenID Connect: its API returns who signed in."""
 
 from __future__ import annotations
 

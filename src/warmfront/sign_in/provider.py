@@ -25,7 +25,7 @@ REQUEST_TIMEOUT_S = 20.0
 
 
 class IdentityProvider(Protocol):
-    """Where people sign in."""
+    """A service at which people sign in."""
 
     name: str  #: as the page's button calls it, such as `GitHub`
 
@@ -88,7 +88,7 @@ def callback_code(
 
 @asynccontextmanager
 async def issuer_requests(name: str) -> AsyncIterator[None]:
-    """Report a request that fails as `IssuerUnavailable`."""
+    """Raise `IssuerUnavailable` if a request in the block fails."""
     try:
         async with asyncio.timeout(REQUEST_TIMEOUT_S):
             yield

@@ -26,7 +26,7 @@ _MAX_RETURN_CHARS = 500
 
 @dataclass(frozen=True, kw_only=True)
 class SignInTransaction:
-    """The secrets of one sign-in, and what follows it."""
+    """The secrets of one sign-in, and the page to open after it."""
 
     token: str
     return_to: str = "/"  #: the path of the page to open afterwards
@@ -41,7 +41,7 @@ class SignInTransaction:
 
     @classmethod
     def parse(cls, cookie: str | None) -> SignInTransaction | None:
-        """Return the transaction of a cookie; None if it has none."""
+        """Return the transaction in a cookie; None if the cookie contains none."""
         try:
             token, return_to, invitation = json.loads(base64.urlsafe_b64decode((cookie or "").encode()))
         except ValueError:
