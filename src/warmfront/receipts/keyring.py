@@ -61,7 +61,7 @@ class PublicKey:
         return self.key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()
 
     def has_signed(self, data: bytes, signature: bytes) -> bool:
-        """Return whether this key made the signature over exactly this data."""
+        """Return whether this key created the signature of exactly this data."""
         try:
             self.key.verify(signature, data)
         except InvalidSignature:
