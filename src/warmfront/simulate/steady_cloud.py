@@ -83,7 +83,7 @@ class SteadyProvider:
         return Lease(vm_id=vm_id, phase=Phase.ENDED, started_at=started_at, ended_at=self._clock.now())
 
     def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
-        """Return a text instead of a command, because no cloud has this machine."""
+        """Return a note instead of a command, because this cloud has no real machines."""
         return "nothing to end: this VM is simulated"
 
     async def describe(self, vm_id: str) -> Lease | None:
@@ -118,13 +118,13 @@ class SteadyListeners:
         """Do nothing, because a replay does not cancel submissions."""
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
-        """Return that the listener is healthy."""
+        """Report the listener as healthy."""
         return ListenerHealth(
             version="simulated", toolchain="simulated", gpu=vm.gpu, simulated=True, running=(), uptime_s=0.0
         )
 
     async def heartbeat(self, vm: VMInstance) -> ListenerHealth:
-        """Accept the heartbeat."""
+        """Return the listener's health; there is no watchdog to reset."""
         return await self.health(vm)
 
     async def close(self) -> None:

@@ -31,7 +31,7 @@ class Deadlock(RuntimeError):
 
 
 class Livelock(RuntimeError):
-    """Callbacks run without end at one moment of virtual time."""
+    """Callbacks run endlessly without virtual time advancing."""
 
 
 class SimulatedProcess(Protocol):
@@ -163,7 +163,7 @@ def run_virtual(main: Coroutine[Any, Any, T], *, loop: VirtualLoop | None = None
 
     Raises:
         Deadlock: every task waits, and no timer is set.
-        Livelock: callbacks run without end while the clock stands still.
+        Livelock: callbacks run endlessly while virtual time does not advance.
 
     Example:
         >>> run_virtual(asyncio.sleep(3600, result="done"))  # returns immediately
