@@ -58,10 +58,7 @@ class SignReceipt(Protocol):
     def __call__(
         self, fields: dict[str, Any], *, submission_id: str, known_facts: dict[str, str], now: float
     ) -> dict[str, Any]:
-        """Return the fields of the event.
-
-        Do not sign anything that contradicts what the control plane knows.
-        """
+        """Return the fields of the event; do not sign facts that contradict those of the control plane."""
 
 
 class AttemptLost(Exception):
@@ -107,7 +104,7 @@ class AttemptRunner:
         self._sign_receipt = sign_receipt
 
     def apply_settings(self, settings: Settings) -> None:
-        """Use other settings from now on."""
+        """Replace the settings."""
         self._settings = settings
 
     def assign(self, active: ActiveSubmission, pooled: PooledVM) -> None:
@@ -128,7 +125,7 @@ class AttemptRunner:
         return self._run(*_assignment(active))
 
     def resume(self, active: ActiveSubmission) -> Coroutine[object, object, None]:
-        """Follow to its end an attempt that began before a restart."""
+        """Follow an attempt that began before a restart until it ends."""
         return self._follow(*_assignment(active), is_new=False)
 
     async def _run(self, pooled: PooledVM, attempt: AttemptRecord) -> None:
@@ -145,7 +142,7 @@ class AttemptRunner:
     async def _follow(self, pooled: PooledVM, attempt: AttemptRecord, *, is_new: bool) -> None:
         """Store an attempt's events up to its verdict or loss.
 
-        `is_new` if the listener does not know it yet.
+        `is_new` means that the listener has not received it yet.
         """
         timeout_s = self._settings.task_timeout_s
         left_s = attempt.started_at + timeout_s - self._clock.now()
@@ -449,7 +446,7 @@ class AttemptRunner:
         )
 
     def _expected_usd(self, vm: VMInstance) -> Decimal:
-        """Return what an attempt that begins now on a VM is expected to cost."""
+        """Return the expected cost of an attempt that begins now on a VM."""
         return self._budget.work_usd(vm, self._pool.estimates(vm.gpu).task.seconds)
 
     def _after_work(

@@ -84,13 +84,13 @@ class Autoscaler:
         self._states = {state.gpu: state for state in self._breakers.restore(records)}
 
     def apply_settings(self, settings: Settings) -> None:
-        """Use other settings from now on."""
+        """Replace the settings."""
         self._settings = settings
 
     def scale(self, now: float, *, may_provision: bool = True) -> None:
         """Provision VMs for queued submissions, and in advance if the policy predicts arrivals.
 
-        Without `may_provision`, because the intake is paused, only stop boots that nothing waits for.
+        Without `may_provision` (the intake is paused), only stop boots that no submission waits for.
         """
         for failure in self._pool.take_boot_failures():
             self._record_failure(failure, now)
@@ -161,7 +161,7 @@ class Autoscaler:
         return state
 
     def _is_full(self, gpu: str) -> bool:
-        """Return whether there may be no more VMs with a GPU, or no more CPU nodes: each has its own limit.
+        """Return whether the limit on VMs with a GPU, or the separate limit on CPU nodes, is reached.
 
         The limit on VMs is the operator's, or the provider's if that is lower.
         """
@@ -213,7 +213,7 @@ class Autoscaler:
                 return
 
     def _gives_up(self, state: ProvisioningState, now: float) -> bool:
-        """Report to queued submissions why they wait, and fail those that cannot get a VM.
+        """Add the reason for waiting to queued submissions, and fail those that cannot get a VM.
 
         If a VM is booting or ready, it serves them all and none fails. Returns whether the circuit breaker is
         open.
@@ -234,7 +234,7 @@ class Autoscaler:
         return is_open
 
     def _note_started(self, state: ProvisioningState) -> None:
-        """End a shortage if the cloud has started a VM since."""
+        """End a shortage if the cloud has started a VM since it began."""
         if state.shortage is not None:
             for pooled in self._pool.with_gpu(state.gpu):
                 if pooled.vm.started_at is not None and not pooled.releasing:
@@ -300,7 +300,7 @@ class Autoscaler:
     def _boots_of_work(self, gpu: str, queued: int) -> float:
         """Return the work ahead of the last of `queued` submissions, in units of the boot time.
 
-        With this many slots, it would begin when a VM that is requested now is ready.
+        With this many slots, that submission would begin when a VM that is requested now becomes ready.
         """
         serving = (pooled for pooled in self._pool.with_gpu(gpu) if not pooled.is_leaving)
         before = queued - 1 + sum(len(pooled.running) for pooled in serving)
@@ -308,7 +308,7 @@ class Autoscaler:
         return before * estimates.task.seconds / max(estimates.boot.seconds, 1e-9)
 
     def _by_price(self, gpu: str, queued: int) -> list[int]:
-        """Return the VM sizes, by the price per slot that the queue would use; larger ones first if equal.
+        """Return the VM sizes, sorted by price per slot that the queue would use; larger first if equal.
 
         During a shortage, sizes that were not available come last.
         """

@@ -59,15 +59,15 @@ class Budget:
         self.alert_sent = False
 
     def apply_settings(self, settings: Settings) -> None:
-        """Use other settings from now on."""
+        """Replace the settings."""
         self._settings = settings
         self.escrow.credits_usd = settings.credits_usd
 
     def reserve_for(self, settings: Settings, vms: Iterable[VMInstance]) -> None:
-        """Reserve what live VMs can cost with other settings, and use the settings from now on.
+        """Reserve the worst case of live VMs under new settings, then use these settings.
 
         Raises:
-            Conflict: the credits would not cover what is spent and reserved; nothing changes.
+            Conflict: the credits would not cover the spent and reserved amounts; nothing changes.
         """
         before, self._settings = self._settings, settings
         worst_usd = {
@@ -112,7 +112,7 @@ class Budget:
         return spot or self.billing(vm.gpu, vm.gpu_count)
 
     def age_s(self, vm: VMInstance) -> float:
-        """Return for how long a VM has been billed."""
+        """Return how long a VM has been billed."""
         return max(0.0, self._clock.now() - vm.started_at) if vm.started_at is not None else 0.0
 
     def accrued_usd(self, vms: Iterable[VMInstance]) -> Decimal:
@@ -146,7 +146,7 @@ class Budget:
         return self.billing(gpu, gpu_count).cost_usd(age_s + boot_s + self._ahead_s(tasks, idle_s))
 
     def _ahead_s(self, tasks: int, idle_s: float) -> float:
-        """Return how long a VM lives at most if it runs `tasks` and is then kept idle."""
+        """Return the longest time that a VM lives if it runs `tasks` and is then kept idle."""
         return self._settings.task_timeout_s * tasks + idle_s + self._settings.stop_lag_s
 
     def new_vm_usd(self, gpu: str, gpu_count: int = 1) -> Decimal:
@@ -174,7 +174,7 @@ class Budget:
         )
 
     def work_usd(self, vm: VMInstance, work_s: float, *, begins_in_s: float = 0.0) -> Decimal:
-        """Return what `work_s` in one slot of a VM is charged."""
+        """Return the charge for `work_s` in one slot of a VM."""
         return self._added_usd(self.billing_of(vm), self.age_s(vm) + begins_in_s, work_s, vm.slots)
 
     def boot_usd(self, gpu: str, gpu_count: int, boot_s: float) -> Decimal:
@@ -183,7 +183,7 @@ class Budget:
         return (self.billing(gpu, gpu_count).cost_usd(boot_s) / slots).quantize(NANO)
 
     def work_after_boot_usd(self, gpu: str, gpu_count: int, boot_s: float, work_s: float) -> Decimal:
-        """Return what `work_s` in one slot of a VM that has just booted is charged."""
+        """Return the charge for `work_s` in one slot of a VM that has just booted."""
         slots = self._provider.slots(gpu, gpu_count)
         return self._added_usd(self.billing(gpu, gpu_count), boot_s, work_s, slots)
 
@@ -206,7 +206,7 @@ class Budget:
         return vm.reserve(self.escrow.reserved_usd(vm.id))
 
     def reserve_pin(self, vm: VMInstance) -> VMInstance:
-        """Reserve a VM until its pin ends, or free what an earlier pin reserved; return the VM.
+        """Reserve a VM's cost until its pin ends, or release an earlier pin's reservation; return the VM.
 
         Raises:
             BudgetExceeded: the credits do not cover it; nothing changes.

@@ -1,4 +1,4 @@
-"""Verdicts that the control plane gives itself: X-ray compile errors, cancellations, lost infrastructure."""
+"""Verdicts of the control plane itself: X-ray compile errors, cancellations, lost infrastructure."""
 
 from __future__ import annotations
 

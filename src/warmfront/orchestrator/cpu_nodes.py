@@ -1,4 +1,4 @@
-"""Decide which submissions CPU nodes judge: checks, whose verdict needs no GPU and no time.
+"""Decide which submissions CPU nodes judge: checks, whose verdict needs neither a GPU nor a measured time.
 
 The verdict of a CPU node is marked as simulated. A submission that is timed is never judged by one. While no
 CPU node can be provisioned, VMs with a GPU judge checks, if the credits cover it.
@@ -49,7 +49,7 @@ class CpuNodeRouting:
 
 
 class CpuNodeFallback:
-    """Moves checks to VMs with a GPU while no CPU node can be provisioned, and back when there is one.
+    """The part that moves checks to VMs with a GPU while no CPU node can be provisioned, and back afterwards.
 
     While the circuit breaker of CPU nodes is open, checks move at once. During a shortage, they first wait
     for as long as a CPU node takes to boot, unless a VM with their GPU type has a free slot.
@@ -94,7 +94,7 @@ class CpuNodeFallback:
                 self._move(check, now)
 
     def keeps(self, state: ProvisioningState, now: float) -> bool:
-        """Return whether a shortage is remembered although no submission waits, for the checks to come."""
+        """Return whether to remember a shortage for future checks although no submission waits."""
         return state.gpu == CPU_NODE and state.shortage is not None and now < state.shortage.retry_at
 
     def next_at(self) -> float | None:
@@ -106,7 +106,7 @@ class CpuNodeFallback:
         return shortage.since + self._boot_s() if queued else shortage.retry_at
 
     def _are_down(self, now: float) -> bool:
-        """Return whether there is no CPU node, and none that is requested now would be provisioned."""
+        """Return whether there is no CPU node, and a request for one would currently fail."""
         if not self._has_cpu_nodes or self._pool.serves(CPU_NODE):
             return False
         state = self._state_of(CPU_NODE)

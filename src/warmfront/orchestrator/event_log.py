@@ -1,7 +1,7 @@
 """Pub/sub with replay: a subscriber gets a submission's stored events, then new ones, each exactly once.
 
 The store publishes an event after its commit, never before. A subscriber that falls behind does not block the
-others: it continues from the store.
+others: it catches up from the store.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ChangeNotifier:
         self._wake()
 
     async def wait_beyond(self, count: int) -> None:
-        """Wait until there have been more than `count` changes, or no more will follow."""
+        """Wait until there have been more than `count` changes, or until the notifier is closed."""
         while self.count <= count and not self.closed:
             if self._next is None:
                 self._next = asyncio.Event()
@@ -99,7 +99,7 @@ class EventBus:
             subscriber.wake.set()
 
     def subscribe(self, submission_id: str) -> _Subscriber:
-        """Start to buffer the events of a submission."""
+        """Start buffering the events of a submission."""
         subscriber = _Subscriber()
         self._subscribers.setdefault(submission_id, set()).add(subscriber)
         return subscriber

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class KeepDecision:
-    """The decision how long an idle VM is kept."""
+    """The decision about how long an idle VM is kept."""
 
     until: float  #: when it is released unless it gets a submission
     reason: str  #: one line, shown to users
@@ -32,7 +32,7 @@ class KeepWarmPolicy(Protocol):
         """Record the arrival of a submission that got a VM. Times may be out of order and repeated."""
 
     def decide(self, now: float, vm: VMInstance, *, spare: bool = False) -> KeepDecision:
-        """Decide how long to keep a VM that becomes idle now; `spare` if another VM is idle too."""
+        """Decide how long to keep a VM that becomes idle now; `spare` means that another VM is idle too."""
 
     def prewarm_at(self, now: float) -> float | None:
         """Return when to prewarm a VM; None if no arrival is expected."""

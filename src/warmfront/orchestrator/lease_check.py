@@ -1,4 +1,4 @@
-"""Compare what a listener reports about its VM with what was leased.
+"""Compare a listener's report about its VM with the lease.
 
 A VM that differs from its lease would give wrong results and cost money, so it never becomes ready.
 """
@@ -27,7 +27,7 @@ _MIN_MEMORY_SHARE = 0.9
 def difference_from_lease(
     health: ListenerHealth, *, gpu: str, toolchain: str | None, gpu_count: int = 1
 ) -> str | None:
-    """Return how a VM differs from what was leased, as sentences; None if it does not.
+    """Return how a VM differs from its lease, as sentences; None if it does not.
 
     Args:
         health: the report of its listener.

@@ -340,14 +340,14 @@ class VMOrchestrator:
         self._tasks.wake()
 
     async def _apply_settings(self, settings: Settings) -> None:
-        """Use other settings from now on, and decide again about idle VMs."""
+        """Replace the settings, and decide again about idle VMs."""
         self._use_settings(settings, await self._retrying.arrivals(policy_memory(settings)))
         self._budget.alert_sent = await self._retrying.has_mark(self._budget.alert_mark)
         await self._pool.renew_deadlines()
         self._tasks.wake()
 
     def _use_settings(self, settings: Settings, arrivals: Sequence[Arrival]) -> None:
-        """Hand settings to all parts; the keep-warm policies learn from `arrivals`."""
+        """Pass the settings to all parts; the keep-warm policies learn from `arrivals`."""
         self._budget.apply_settings(settings)
         self._pool.apply_settings(settings, arrivals)
         self._autoscaler.apply_settings(settings)

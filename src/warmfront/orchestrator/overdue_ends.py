@@ -44,7 +44,7 @@ class OverdueEnds:
         self._send_alert = send_alert
 
     def left_s(self, vm: VMInstance) -> float:
-        """Return in how many seconds the end of a VM becomes overdue: the stop lag after it was requested."""
+        """Return the seconds until the end of a VM is overdue, which is the stop lag after the request."""
         requested_at = vm.release_requested_at
         now = self._clock.now()
         return (now if requested_at is None else requested_at) + self._settings.stop_lag_s - now

@@ -59,7 +59,7 @@ class Reconciler:
         self._interval_s = interval_s
 
     async def run(self, *, succeeded: bool) -> None:
-        """Reconcile periodically; `succeeded` if it was just done successfully."""
+        """Reconcile periodically; `succeeded` says whether the reconciliation before this call succeeded."""
         while True:
             await asyncio.sleep(self._interval_s if succeeded else _RETRY_S)
             succeeded = await self.reconcile()

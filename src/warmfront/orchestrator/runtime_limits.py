@@ -1,7 +1,7 @@
 """The limits that operators change while the service runs: idle time, policy, VMs, credits and budgets.
 
 A change is checked and reserved in memory, stored with its entry of the audit log, and then applied. It
-overrides the environment until it is reset, also after a restart.
+overrides the environment until it is reset, even across restarts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _HOUR_S = Decimal(3600)
 
 @dataclass(frozen=True, kw_only=True)
 class LimitEffect:
-    """What the change of one limit would do, for the confirmation."""
+    """The effect of changing one limit, for the confirmation."""
 
     name: str  #: the field of `Settings`
     text: str
@@ -81,7 +81,7 @@ class RuntimeLimits:
         return self.current
 
     def preview(self, changes: Mapping[str, str | None]) -> list[LimitEffect]:
-        """Return what changes would do; None stands for the configured value.
+        """Return the effects of changes; None stands for the configured value.
 
         Raises:
             BadSetting: a value is not allowed.
@@ -94,7 +94,7 @@ class RuntimeLimits:
 
         Raises:
             BadSetting: a value is not allowed.
-            Conflict: the credits would be less than what is spent and reserved, or do not cover the VMs.
+            Conflict: the credits would be less than the spent and reserved amounts, or not cover the VMs.
         """
         try:
             after = self._with(changes)

@@ -155,7 +155,7 @@ class SubmissionLifecycle:
         return len(self._instead_of_cpu_nodes)
 
     def move_to_gpu(self, active: ActiveSubmission) -> None:
-        """Move a queued submission from the queue for CPU nodes to that for its GPU type.
+        """Move a queued submission from the queue for CPU nodes to the queue for its GPU type.
 
         Its quote did not include the boot of such a VM, so it is not charged for one.
         """
@@ -166,7 +166,7 @@ class SubmissionLifecycle:
         self.enqueue(active)
 
     def return_to_cpu_nodes(self) -> None:
-        """Move the submissions back that are still queued."""
+        """Return the checks that are still queued to the queue for CPU nodes."""
         for submission_id in list(self._instead_of_cpu_nodes):
             active = self._active[submission_id]
             if active.attempt is None and self.remove_from_queue(active):
@@ -279,7 +279,7 @@ class SubmissionLifecycle:
 
 
 class SourceCache:
-    """The source and what was sent with it, by submission."""
+    """A cache of submitted sources, by submission."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""What an operator can do with a VM: release, drain, pin and unpin it, and what each saves or costs."""
+"""The operators' actions on a VM (release, drain, pin, unpin), and what each saves or costs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NOTHING = Decimal(0)
 
 @dataclass(frozen=True, kw_only=True)
 class ActionEffect:
-    """What an operator's action would do, for the confirmation."""
+    """The effect of an operator's action, for the confirmation."""
 
     action: AuditAction
     text: str  #: in one or two sentences, with the amounts
@@ -49,7 +49,7 @@ class VMControls:
         self._clock = clock
 
     def apply_settings(self, settings: Settings) -> None:
-        """Use other settings from now on."""
+        """Replace the settings."""
         self._settings = settings
 
     # Actions. Each raises `VMNotFound`, or `Conflict` if the VM is ended or the action is not possible.
@@ -105,7 +105,7 @@ class VMControls:
     async def _act(
         self, action: AuditAction, vm_id: str, by: Actor, act: Callable[[PooledVM], Awaitable[None]]
     ) -> VMInstance:
-        """Carry out an action on a live VM; a refusal is an entry of the audit log, too."""
+        """Carry out an action on a live VM; a refusal is recorded in the audit log, too."""
         try:
             pooled = await self._live(vm_id)
             await act(pooled)
@@ -222,7 +222,7 @@ class VMControls:
         return max(until, vm.pinned_until) if pinned and vm.pinned_until is not None else until
 
     def _cost_between(self, vm: VMInstance, sooner: float, later: float) -> Decimal:
-        """Return what a VM costs more if it ends at `later` instead of `sooner`."""
+        """Return how much more a VM costs if it ends at `later` instead of `sooner`."""
         if vm.started_at is None:
             vm = vm.locate(started_at=vm.created_at, address=vm.address)
         began = vm.started_at or vm.created_at

@@ -27,7 +27,7 @@ _CANCEL_AGAIN_S = 1.0
 
 
 async def stop_boot(pooled: PooledVM) -> None:
-    """Stop provisioning a VM, so that it is not requested after its end is confirmed."""
+    """Stop provisioning a VM, so that it cannot be requested after its end is confirmed."""
     while pooled.boot is not None and not pooled.boot.done():
         pooled.boot.cancel()
         # Cancel repeatedly: asyncio.wait_for loses a cancellation that arrives at the moment it
@@ -36,7 +36,7 @@ async def stop_boot(pooled: PooledVM) -> None:
 
 
 async def ends_within(pooled: PooledVM, seconds: float) -> bool:
-    """Wait until a VM has ended, at most this long; return whether it has."""
+    """Wait at most this long for a VM to end; return whether it has ended."""
     with contextlib.suppress(TimeoutError):
         await asyncio.wait_for(pooled.ended.wait(), max(0.0, seconds))
     return pooled.ended.is_set()

@@ -1,4 +1,4 @@
-"""What the listener and the provider report about a VM: whether it is ready, healthy, lost or has ended.
+"""Ask the listener and the provider about a VM: whether it is ready, healthy, lost or has ended.
 
 The monitor stores reports and addresses. The pool decides what follows from them.
 """
@@ -74,7 +74,7 @@ class VMMonitor:
                 return
 
     async def record_report(self, pooled: PooledVM, health: ListenerHealth) -> None:
-        """Store what the listener reports about its GPUs, if that has changed."""
+        """Store the listener's report about its GPUs, if it has changed."""
         vm = pooled.vm.record_report(health.devices, health.gpu_health)
         if (health.devices or health.gpu_health) and vm.report != pooled.vm.report:
             async with pooled.writing:
@@ -122,7 +122,7 @@ class VMMonitor:
     async def locate(
         self, pooled: PooledVM, lease: Lease, *, started_at: float | None, address: str | None
     ) -> None:
-        """Store where a VM is, and when it was started."""
+        """Store the location of a VM, and when it was started."""
         async with pooled.writing:
             pooled.vm = pooled.vm.locate(started_at=started_at, address=address, machine_id=lease.machine_id)
             await self._store.save_vm(pooled.vm)

@@ -186,7 +186,7 @@ class VMPool:
     # Idle VMs.
 
     def offer(self, pooled: PooledVM) -> None:
-        """Add a VM to the indexes after it may have become free or got a deadline."""
+        """Add a VM to the indexes, in case it has become free or got a deadline."""
         self.free(pooled.vm.gpu).add(pooled)
         self.deadlines.add(pooled)
         self._tasks.wake()
@@ -221,7 +221,7 @@ class VMPool:
     # Provisioning.
 
     def provision(self, vm: VMInstance) -> PooledVM:
-        """Start to provision a VM whose worst case is reserved."""
+        """Start provisioning a VM whose worst case is reserved."""
         pooled = self._add(vm)
         self._begin_boot(pooled, stored=False)
         return pooled
@@ -475,14 +475,14 @@ class VMPool:
         self.offer(pooled)
 
     def apply_settings(self, settings: Settings, arrivals: Iterable[Arrival]) -> None:
-        """Use other settings from now on; the keep-warm policies learn again from `arrivals`."""
+        """Replace the settings; the keep-warm policies learn again from `arrivals`."""
         self._settings = settings
         self._policies.clear()
         for arrival in arrivals:
             self.policy(arrival.gpu).arrived(arrival.created_at, arrival.owner)
 
     async def save_reservations(self) -> None:
-        """Store what is reserved for each VM, before something relies on it."""
+        """Store the reservation of each VM before anything relies on it."""
         for pooled in list(self._vms.values()):
             async with pooled.writing:
                 reserved_usd = self._budget.escrow.reserved_usd(pooled.vm.id)

@@ -1,6 +1,6 @@
-"""Create the owners and the workers of the orchestrator, each with what it needs.
+"""Create the owners and the workers of the orchestrator, and connect them.
 
-This module only connects objects: it decides nothing and starts nothing.
+This module makes no decisions and starts nothing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Dependencies:
-    """What the parts of the orchestrator need from outside; `VMOrchestrator` explains each."""
+    """The external dependencies of the orchestrator; `VMOrchestrator` explains each."""
 
     store: Store  #: one that retries while the database is unavailable
     provider: Provider
