@@ -71,7 +71,7 @@ class Invitation:
 
 @dataclass(frozen=True, kw_only=True)
 class SignUpPolicy:
-    """Who becomes a user by signing in."""
+    """The rules for who becomes a user by signing in."""
 
     is_admin: bool = False  #: whether the settings name this person as an admin
     default_role: Role | None = None  #: the role of people without an invitation; None: they are rejected
@@ -87,7 +87,7 @@ class Visibility(StrEnum):
 
 
 class SharedKind(StrEnum):
-    """What is shared."""
+    """The kind of a shared result."""
 
     SUBMISSION = "submission"
     XRAY = "xray"
@@ -110,7 +110,7 @@ class Share:
 
 @dataclass(frozen=True, kw_only=True)
 class TeamAssignment:
-    """A problem that a team is to solve until a deadline."""
+    """A problem that a team is to solve by a deadline."""
 
     id: str
     team: str
@@ -122,7 +122,7 @@ class TeamAssignment:
 
 
 class AssignmentResult(NamedTuple):
-    """What one member of a team achieved for one assignment before its deadline."""
+    """The result of one member of a team for one assignment before its deadline."""
 
     assignment_id: str
     user: str

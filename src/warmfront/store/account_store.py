@@ -74,7 +74,7 @@ class AccountStore:
         disabled: bool,
         by: Actor,
     ) -> User | None:
-        """Change what an admin decides about a user; None if there is no such user."""
+        """Change a user's role, team, budget or access, for an admin; None if there is no such user."""
         return await self._database.write(
             operator_queries.change_user,
             name,
@@ -88,7 +88,7 @@ class AccountStore:
         )
 
     async def claim_local_history(self, name: str) -> int:
-        """Make a user the owner of everything finished that `local` owns; return how many submissions."""
+        """Transfer the finished submissions of `local` to a user, with costs and shares; return how many."""
         return await self._database.write(user_queries.claim_local_history, name)
 
     async def count_local_history(self) -> int:
@@ -96,7 +96,7 @@ class AccountStore:
         return await self._database.read(user_queries.count_local_history)
 
     async def profile(self, user: str, since: float) -> UserProfile:
-        """Return what a user has done; activity since `since`."""
+        """Return the profile of a user, with the activity since `since`."""
         return await self._database.read(profile_queries.profile, user, since)
 
     async def create_invitation(

@@ -2,7 +2,7 @@
 
 An UPDATE, a DELETE and (on PostgreSQL) a TRUNCATE fail, and an INSERT must continue the numbers in `seq`, so
 that SQLite's INSERT OR REPLACE cannot replace a row either. Only the owner of the database can drop the
-triggers; the hash chain of the audit log shows what was changed then.
+triggers; if they do, the hash chain of the audit log reveals changes.
 """
 
 from __future__ import annotations

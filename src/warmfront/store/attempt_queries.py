@@ -189,7 +189,7 @@ def begin_attempt(
     expected_usd: Decimal = _NOTHING,
     caps: DailyCaps | None = None,
 ) -> StoredEvent | None:
-    """Assign a queued submission to an attempt; store the VM and its ledger entries with it.
+    """Assign a queued submission to an attempt, and store the VM and its ledger entries.
 
     Raises:
         BudgetExceeded: its boot in `entries` and `expected_usd` for its work would exceed a daily cap.

@@ -1,4 +1,4 @@
-"""The two database backends: how to connect to each, and how one service locks it.
+"""The two database backends: how a service connects to each and locks it.
 
 SQLite is locked with a file next to it, PostgreSQL with an advisory lock in the writer's own session: a
 writer that loses its connection also loses the lock, and cannot write without it. A writer that no longer
@@ -49,7 +49,7 @@ class Backend(Protocol):
     url: URL
 
     def prepare(self) -> None:
-        """Create what must exist before the first connection."""
+        """Create the files and directories that must exist before the first connection."""
 
     def writer(self) -> Engine:
         """Return an engine for the one connection that writes."""
@@ -76,7 +76,7 @@ class Backend(Protocol):
         """
 
     def was_committed(self, connection: Connection, ticket: int) -> bool | None:
-        """Return whether that transaction was committed; None while it is in progress."""
+        """Return whether the transaction with this ticket was committed; None while it is in progress."""
 
 
 def backend_of(settings: Settings) -> Backend:
@@ -196,7 +196,7 @@ class Sqlite:
 
 
 def _with_transactions(engine: Engine, begin: str, pragmas: tuple[str, ...]) -> Engine:
-    """Begin transactions explicitly, because Python's driver begins them late, and not before a SAVEPOINT."""
+    """Begin transactions explicitly: Python's driver begins them late, and never before a SAVEPOINT."""
 
     def on_connect(connection: Any, _record: object) -> None:  # noqa: ANN401 - SQLAlchemy's wrapper of a driver's
         connection.isolation_level = None

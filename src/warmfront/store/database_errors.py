@@ -31,7 +31,7 @@ def is_unavailable(error: Exception) -> bool:
 
 
 def is_cut(error: Exception) -> bool:
-    """Return whether the connection is lost."""
+    """Return whether the error means that the connection was lost."""
     return isinstance(error, DBAPIError) and error.connection_invalidated
 
 

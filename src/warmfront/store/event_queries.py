@@ -105,10 +105,7 @@ def complete(
 
 
 def _interval_ms(interval: object) -> tuple[float | None, float | None]:
-    """Return the ends of a confidence interval.
-
-    A malformed one gives none, and must not prevent a verdict.
-    """
+    """Return the ends of a confidence interval; a malformed one is ignored, so that the verdict is stored."""
     match interval:
         case [int() | float() as low_ms, int() | float() as high_ms] if 0 < low_ms < high_ms:
             return float(low_ms), float(high_ms)

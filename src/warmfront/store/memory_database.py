@@ -39,8 +39,8 @@ class MemoryDatabase:
     """An SQLite database in memory.
 
     Args:
-        for_replay: leave out what a replay does not need, for speed: rollback, events (nothing reads them),
-            and the indexes for lists and leaderboards.
+        for_replay: omit what a replay does not need, for speed: rollback, events, and the indexes for lists
+            and leaderboards.
 
     Example:
         >>> store = Store(MemoryDatabase())
@@ -90,7 +90,7 @@ class MemoryDatabase:
         return self.run(query, *args, **kwargs)
 
     async def close(self) -> None:
-        """Do nothing, because the contents are read after the service has stopped. `dispose` frees them."""
+        """Do nothing: the contents are read after the service has stopped. `dispose` frees the memory."""
 
     def count(self, statement: str) -> int:
         """Return the number that an SQL statement selects."""

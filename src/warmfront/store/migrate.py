@@ -50,7 +50,7 @@ def revision(conn: Connection) -> str | None:
 
 
 def alembic_config(conn: Connection) -> Config:
-    """Return the configuration of Alembic, which is not read from a file here."""
+    """Return the configuration of Alembic, built in code instead of read from a file."""
     from alembic.config import Config  # noqa: PLC0415 - see `upgrade`
 
     config = Config(attributes={"connection": conn})

@@ -1,4 +1,4 @@
-"""Transactions that change something and append the entry of the audit log, both or neither."""
+"""Transactions that make a change and append its entry to the audit log, both or neither."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ LIMIT_MARK = "limit:"
 def create_key(
     conn: Connection, user: str, role: Role, now: float, *, team: str | None, by: Actor
 ) -> tuple[ApiKey, str]:
-    """Create an API key; the audit log gets its facts, not its secret."""
+    """Create an API key; the audit log records its facts, not its secret."""
     key, secret = account_queries.create_key(conn, user, role, now, team=team)
     after = {"user": user, "role": role.value, "team": team}
     audit_queries.append(conn, by.record(AuditAction.KEY_CREATE, key.id, after=after), now)
@@ -64,7 +64,7 @@ def change_user(
     disabled: bool,
     by: Actor,
 ) -> User | None:
-    """Change what an admin decides about a user; None, and no entry, if there is no such user."""
+    """Change a user's role, team, budget or access; None, and no entry, if there is no such user."""
     earlier = user_queries.find(conn, name)
     user = user_queries.change(
         conn,
@@ -111,7 +111,7 @@ def create_invitation(
     note: str,
     by: Actor,
 ) -> tuple[Invitation, str]:
-    """Create an invitation; the audit log gets its facts, not its secret."""
+    """Create an invitation; the audit log records its facts, not its secret."""
     invitation, secret = invitation_queries.create(
         conn,
         role=role,
@@ -143,7 +143,7 @@ def revoke_invitation(conn: Connection, invitation_id: str, now: float, *, by: A
 def set_team_budget(
     conn: Connection, team: str, budget_usd: Decimal | None, now: float, *, by: Actor
 ) -> None:
-    """Set the daily budget of a team; None restores the one of the settings."""
+    """Set the daily budget of a team; None restores the configured budget."""
     before = {"daily_budget_usd": _amount(team_queries.budget(conn, team))}
     team_queries.set_budget(conn, team, budget_usd)
     after = {"daily_budget_usd": _amount(budget_usd)}
@@ -164,7 +164,7 @@ def save_vm(conn: Connection, vm: VMInstance, record: AuditRecord, now: float) -
 def request_cancel(
     conn: Connection, submission_id: str, record: AuditRecord, now: float
 ) -> Submission | None:
-    """Record an operator's request to cancel a submission; one that is DONE is not changed."""
+    """Record an operator's request to cancel a submission; do not change a submission that is DONE."""
     submission = submission_queries.request_cancel(conn, submission_id)
     if submission is not None and not submission.is_done:
         audit_queries.append(conn, record, now)

@@ -1,4 +1,4 @@
-"""Queries about what one user has done."""
+"""Queries for the profile of a user."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class UserProfile(NamedTuple):
 
 
 def profile(conn: Connection, user: str, since: float) -> UserProfile:
-    """Return what a user has done; activity since `since`."""
+    """Return the profile of a user, with the activity since `since`."""
     counts = {verdict: number for verdict, number in conn.execute(_COUNTS, {"owner": user})}  # noqa: C416 - rows
     sent: Counter[str] = Counter()
     accepted: Counter[str] = Counter()

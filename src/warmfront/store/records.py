@@ -106,7 +106,7 @@ class LedgerEntry:
 
 
 class IntakeMode(StrEnum):
-    """What happens to submissions."""
+    """How the intake treats submissions."""
 
     OPEN = "open"  #: they are accepted and run
     QUEUE = "queue"  #: they are accepted and wait; no attempt begins and no VM is provisioned

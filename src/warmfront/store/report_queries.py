@@ -150,7 +150,7 @@ def _quantile(ordered: list[float], share: float) -> float | None:
 
 
 def task_costs_usd(conn: Connection) -> dict[bool, Decimal]:
-    """Return the average cost of the latest tasks, by whether they were cold starts."""
+    """Return the average costs of the latest cold starts and warm reuses."""
     costs: dict[bool, list[Decimal]] = {}
     for cold, cost_usd in conn.execute(_TASK_COSTS, {"last": _LATEST_TASKS}):
         costs.setdefault(bool(cold), []).append(cost_usd)
@@ -236,7 +236,7 @@ def submission_and_verdict(
 
 
 def recent_vms(conn: Connection) -> list[tuple[VMInstance, dict[Meter, Decimal]]]:
-    """Return all live VMs and those requested last, newest first, each with its cost per meter."""
+    """Return all live VMs and the most recent others, newest first, each with its cost per meter."""
     vms = {vm.id: vm for vm in (*vm_queries.live(conn), *vm_queries.recent(conn, _SHOWN_VMS))}
     newest_first = sorted(vms.values(), key=lambda vm: (vm.created_at, vm.id), reverse=True)
     costs = ledger_queries.by_vm(conn, list(vms))

@@ -182,7 +182,7 @@ class Store:
         expected_usd: Decimal = _NOTHING,
         caps: DailyCaps | None = None,
     ) -> StoredEvent | None:
-        """Assign a queued submission to an attempt on `vm`; None, with nothing stored, if not queued.
+        """Assign a queued submission to an attempt on `vm`; None, and nothing stored, if it is not queued.
 
         `expected_usd` is the expected cost of the attempt itself. Raises `BudgetExceeded` if it, or a boot
         charged in `entries`, would exceed one of the owner's daily caps.
@@ -433,7 +433,7 @@ class Store:
         return await self.database.read(submission_queries.get, submission_id)
 
     async def get_source(self, submission_id: str) -> SubmittedSource:
-        """Return a submission's source, and what was sent with it."""
+        """Return a submission's source, with the problem, own cases and launch sent with it."""
         return await self.database.read(submission_queries.source, submission_id)
 
     async def get_submission_and_verdict(
@@ -507,7 +507,7 @@ class Store:
     async def recent_vms(
         self,
     ) -> tuple[list[tuple[VMInstance, dict[Meter, Decimal]]], list[RunningAttempt]]:
-        """Return all live VMs and the latest, newest first, with their costs, and the running attempts."""
+        """Return the live VMs and the most recent others, newest first, with costs and running attempts."""
         return await self.database.read(report_queries.recent_vms_and_attempts)
 
     async def vm_with_entries(

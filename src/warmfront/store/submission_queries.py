@@ -57,7 +57,7 @@ def create(
     expected_usd: Decimal = _NOTHING,
     pays_boot: bool = False,
 ) -> tuple[Submission, StoredEvent | None]:
-    """Execute CREATE with its first event, after the quotas and daily caps of its owner.
+    """Check the quotas and daily caps of the owner, then execute CREATE and add the first event.
 
     Args:
         conn: a connection in a transaction.
@@ -150,7 +150,7 @@ _GET = _RECORDS.where(_T.id == bindparam("id"))
 
 
 def source(conn: Connection, submission_id: str) -> SubmittedSource:
-    """Return a submission's source, and what was sent with it."""
+    """Return a submission's source, with the problem, own cases and launch sent with it."""
     row = conn.execute(_SOURCE, {"id": submission_id}).one()
     return SubmittedSource(
         code=row.code, problem_def=row.problem_def, own_cases=row.own_cases, launch=row.launch

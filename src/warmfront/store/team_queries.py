@@ -1,4 +1,4 @@
-"""Queries on teams: members, assignments, and what members achieved before a deadline."""
+"""Queries on teams: members, assignments, and the results of members before a deadline."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _WITH_BUDGET = select(_B.team)
 
 
 def budget(conn: Connection, team: str) -> Decimal | None:
-    """Return the team's own daily budget; None if the one of the settings applies."""
+    """Return the team's own daily budget; None if the configured budget applies."""
     row = conn.execute(_BUDGET, {"team": team}).first()
     return None if row is None else row.daily_budget_usd
 

@@ -29,7 +29,7 @@ class TeamStore:
         return await self._database.read(team_queries.all_teams)
 
     async def set_budget(self, team: str, budget_usd: Decimal | None, now: float, *, by: Actor) -> None:
-        """Set the daily budget of a team; None restores the one of the settings."""
+        """Set the daily budget of a team; None restores the configured budget."""
         await self._database.write(operator_queries.set_team_budget, team, budget_usd, now, by=by)
 
     async def create_assignment(self, assignment: TeamAssignment) -> TeamAssignment:

@@ -116,7 +116,7 @@ def _update_at_sign_in(
     invitation: Invitation | None,
     now: float,
 ) -> User:
-    """Store what the issuer says now. An invitation never takes a permission away."""
+    """Store the identity that the issuer now reports. An invitation never removes a permission."""
     role = Role.ADMIN if policy.is_admin else user.role
     changes: dict[str, Any] = {
         "to_display_name": identity.display_name[:200],
@@ -164,7 +164,7 @@ def change(
     daily_budget_usd: Decimal | None,
     disabled: bool,
 ) -> User | None:
-    """Change what an admin decides about a user; None if there is no such user.
+    """Change a user's role, team, budget or access, for an admin; None if there is no such user.
 
     A disabled user is signed out.
     """
@@ -303,9 +303,9 @@ _ACTIVE = select(_S.id).where(_S.expires_at > bindparam("now"))
 
 
 def claim_local_history(conn: Connection, name: str) -> int:
-    """Make a user the owner of everything finished that `local` owns; return how many submissions.
+    """Transfer the finished submissions of `local` to a user, with costs and shares; return how many.
 
-    Unfinished submissions keep their owner, because the orchestrator knows them by it.
+    Unfinished submissions keep their owner, because the orchestrator tracks them by owner.
     """
     claimed = conn.execute(_CLAIM_SUBMISSIONS, {"name": name, "local": LOCAL_USER}).rowcount
     conn.execute(_CLAIM_LEDGER, {"name": name, "local": LOCAL_USER})

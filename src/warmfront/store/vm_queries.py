@@ -68,7 +68,7 @@ _LIVE = _RECORDS.where(_T.state.in_([state for state in VMState if not state.has
 
 
 def recent(conn: Connection, limit: int) -> list[VMInstance]:
-    """Return the VMs requested last, newest first."""
+    """Return the most recently requested VMs, newest first."""
     return [_record(row) for row in conn.execute(_RECENT, {"most": limit})]
 
 
@@ -88,7 +88,7 @@ _SINCE = (
 
 
 def billed_s(conn: Connection, gpu: str) -> float:
-    """Return for how many seconds in total the ledger has VMs with this GPU type, or CPU nodes."""
+    """Return the total seconds in the ledger of all VMs with this GPU type, or of CPU nodes."""
     return float(conn.execute(_BILLED_S, {"of": gpu}).scalar() or 0.0)
 
 

@@ -4,8 +4,8 @@ Each write has its own savepoint, so that only a failed write is rolled back. A 
 it is known to be committed, or known not to be.
 
 Writes are fenced. The lock belongs to the session that writes, so there is no write without the lock. A
-writer that reconnects writes on only if no other service has locked the database in between: every service
-that does so claims the next epoch.
+writer that reconnects continues only if no other service has locked the database in the meantime: every
+service that does so claims the next epoch.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Writer:
         return await future
 
     async def claim_epoch(self, now: float) -> None:
-        """Begin the next epoch of the database. A writer of an earlier one never writes again."""
+        """Begin the next epoch of the database. A writer of an earlier epoch never writes again."""
         self._epoch = await self.write(lambda conn: account_queries.claim_epoch(conn, now))
 
     async def close(self) -> None:

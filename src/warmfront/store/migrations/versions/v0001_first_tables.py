@@ -1,4 +1,4 @@
-"""The first tables: submissions and their events, attempts, VMs, the ledger, keys and counters."""
+"""Create the first tables: submissions and their events, attempts, VMs, the ledger, keys and counters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Add the team of an API key; the daily spending of a team is summed."""
+"""Add the team of an API key, by which the daily spending of a team is summed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit log, which is append-only."""
+"""Add the audit log, which is append-only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Store which VMs an operator drains or pins."""
+"""Store which VMs operators have drained or pinned."""
 
 from __future__ import annotations
 

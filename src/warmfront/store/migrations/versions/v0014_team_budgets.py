@@ -10,7 +10,7 @@ down_revision = "0013"
 
 
 def upgrade() -> None:
-    """Create the table; earlier teams have the budget of the settings."""
+    """Create the table; earlier teams have the configured budget."""
     op.create_table(
         "team_budgets",
         sa.Column("team", sa.Text, nullable=False),
