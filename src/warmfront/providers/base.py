@@ -1,7 +1,7 @@
 """The provider interface: lease, describe and end VMs, each identified by an id that the caller chooses.
 
 Every call is idempotent: it can be repeated after a crash or a timeout. A provider knows nothing about
-submissions and makes no decisions of its own.
+submissions and makes no decisions.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Provider(Protocol):
         Returns immediately if the VM has ended or never existed.
 
         Args:
-            vm_id: The id that the VM was provisioned with.
+            vm_id: The id with which the VM was provisioned.
 
         Returns:
             The ENDED lease with the billed interval.
@@ -136,9 +136,9 @@ class Provider(Protocol):
         """
 
     def end_command(self, machine_id: str | None) -> str:
-        """Return what an operator does to end a machine that the provider fails to end.
+        """Return how an operator can end a machine that the provider fails to end.
 
-        It is a shell command if the machine has one, or an instruction in plain words.
+        This is a shell command, if there is one, or an instruction in words.
         """
 
     async def describe(self, vm_id: str) -> Lease | None:

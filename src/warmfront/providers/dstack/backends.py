@@ -1,4 +1,4 @@
-"""The backends of a self-hosted dstack server: its `config.yml`, and which of them VMs can run on."""
+"""The backends of a self-hosted dstack server: its `config.yml`, and a check that VMs can run on them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_backends(settings: Settings) -> None:
     """Check that VMs can run on the backends.
 
     Raises:
-        BadSetting: They cannot run on one of them.
+        BadSetting: They cannot run on one of the backends.
     """
     has_cpu_backend = settings.has_cpu_nodes and settings.cpu_backend is not None
     for name in settings.of_cpu_fleet().backends if has_cpu_backend else ():

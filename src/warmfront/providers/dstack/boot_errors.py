@@ -199,7 +199,7 @@ def require_ssh() -> None:
 
 
 def not_reachable(settings: Settings, message: str) -> ProviderError:
-    """Return the error for a VM that dstack reaches and this machine does not."""
+    """Return the error for a VM that dstack can reach and this machine cannot."""
     return ProviderError(
         f"The VM runs, but this machine cannot reach it. {message}",
         hint=ssh_hint(settings),
@@ -208,7 +208,7 @@ def not_reachable(settings: Settings, message: str) -> ProviderError:
 
 
 def ssh_hint(settings: Settings) -> str:
-    """Return what to do if this machine cannot reach VMs through SSH."""
+    """Return the hint for a machine that cannot reach VMs through SSH."""
     allow = "The service connects to each VM itself: allow SSH from this machine to the VM or its jump host."
     if settings.fleet_hosts:
         return f"{allow} Where that is impossible, run the service on a machine that reaches the hosts."
@@ -222,7 +222,7 @@ def kind_of_answer(detail: str) -> tuple[FailureKind, str] | None:
     """Return the kind of failure in the cloud's responses, and its message; None if they do not show it.
 
     dstack joins the responses for several offers. A response that is not a refusal is a shortage, which is
-    temporary. If one of several is temporary, the failure is.
+    temporary. If one of several responses is temporary, so is the failure.
     """
     found = [
         next(((kind, message) for words, kind, message in _ANSWERS if words.search(answer)), None)

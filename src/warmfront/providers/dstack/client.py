@@ -195,12 +195,13 @@ class DstackClient:
     async def stop(self, name: str, *, abort: bool = False) -> None:
         """Request the end of a run; a run that has ended or does not exist is ignored.
 
-        With `abort`, dstack does not signal the command, and waits for its output longer than a stop takes.
+        With `abort`, dstack does not signal the command, but waits for its output, which takes longer than a
+        stop.
         """
         await self._call(lambda api: api.runs.stop(self.project, [name], abort), missing=None)
 
     async def logs(self, name: str) -> bytes:
-        """Return the output of the run's latest job that dstack has fetched so far."""
+        """Return the part of the output of the run's latest job that dstack has fetched so far."""
         read = functools.partial(server_session.read_logs, project=self.project, name=name)
         return bytes(await self._call(read, missing=b""))
 

@@ -1,4 +1,4 @@
-"""Record when the cloud's own list contained a machine and when it no longer did: evidence for a VM's end.
+"""Record when a machine was in the cloud's own list and when it no longer was: evidence of a VM's end.
 
 The list is read again if it is older than the caller accepts. It takes precedence over dstack: a machine in
 the list exists, whatever dstack reports, and a machine that is no longer in the list is no longer billed.

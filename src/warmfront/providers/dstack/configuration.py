@@ -204,7 +204,7 @@ def minimum_reservation_s(settings: Settings) -> int:
     """Return the minimum time for which a VM is billed.
 
     Raises:
-        BadSetting: The backend is known to have a minimum, which dstack does not report, and it is not set.
+        BadSetting: The backend has a minimum, which dstack does not report, and no setting states it.
     """
     if settings.minimum_reservation_s is not None:
         return settings.minimum_reservation_s
@@ -287,7 +287,7 @@ def attempt_command(settings: Settings) -> str:
 
 
 def _as_file(task: dict[str, Any]) -> dict[str, Any]:
-    """Return the task without secrets. dstack takes a variable without a value from its own environment."""
+    """Return the task without secrets. dstack reads a variable without a value from its own environment."""
     env = [f"{name}={value}" if value else name for name, value in task["env"].items()]
     if "registry_auth" not in task:
         return {**task, "env": env}

@@ -66,7 +66,7 @@ class DirectProvider(DstackProvider):
         self.toolchain = None  # each attempt sets its own; there is no listener to report it
 
     def gpu_counts(self, gpu: str) -> tuple[int, ...]:  # noqa: ARG002 - all GPU types are alike
-        """Return one, because an attempt is a run, which has the whole VM."""
+        """Return one, because an attempt is a run, which occupies the whole VM."""
         return (1,)
 
     def spot_billing(self, gpu: str, gpu_count: int = 1) -> Billing | None:  # noqa: ARG002 - for all GPU types
@@ -79,7 +79,7 @@ class DirectProvider(DstackProvider):
         return attempt_task(self.settings, name=self.runs.name(vm_id), gpu=gpu, commands=["true"])
 
     def has_failed(self, snapshot: RunSnapshot) -> bool:
-        """Return whether a booting VM will never be ready. Its run may end, but not the VM."""
+        """Return whether a booting VM will never be ready. Its run may end; the VM must not."""
         return (
             snapshot.has_ended_in_dstack if snapshot.outcome is RunOutcome.DONE else snapshot.outcome.is_final
         )
@@ -138,7 +138,7 @@ class DirectListeners:
             yield event
 
     async def cancel(self, vm: VMInstance, attempt_id: str) -> None:
-        """Stop the attempt's run and return when it has ended, and its boxes with it.
+        """Stop the attempt's run, and return when the run and its boxes have ended.
 
         dstack can lose a stop request while it processes the run; it is repeated until the run is stopping.
         """
@@ -152,7 +152,7 @@ class DirectListeners:
                 await asyncio.sleep(pause_s)
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
-        """Return a health report if dstack knows the VM and can reach it."""
+        """Return a health report if dstack has the VM and can reach it."""
         with _dstack_errors_as_vm_errors(vm):
             await self._instance(vm)
         uptime_s = time.time() - (vm.started_at or vm.created_at)
@@ -244,7 +244,7 @@ class DirectListeners:
         raise AssertionError  # the pauses never end
 
     async def _follow_live(self, attempt_id: str, reader: SignedEventReader) -> AsyncIterator[AttemptEvent]:
-        """Yield events as the run prints them. If this fails, they are in dstack's log later."""
+        """Yield events as the run prints them. If this fails, they are read from dstack's log later."""
         try:
             tunnel = await open_tunnel(
                 self.client, await self._run(attempt_id), port=live_logs.RUNNER_PORT, folder=self._sockets

@@ -1,4 +1,4 @@
-"""Plan, create, verify and delete the fleet that our VMs belong to.
+"""Plan, create, verify and delete the fleet of our VMs.
 
 `warmfront.cli.fleet` prints the results. Every error here has a hint with the next step.
 """
@@ -198,7 +198,8 @@ async def verify(client: DstackClient, settings: Settings) -> tuple[DstackFleet,
     """Return the fleet and its plan if it matches the settings and a VM is available.
 
     Raises:
-        WarmfrontError: The fleet does not exist, does not match, or no VM is available; the type shows which.
+        WarmfrontError: The fleet does not exist, does not match, or has no available VM; the type of the
+        error distinguishes them.
     """
     await _require_backend(client, settings)
     minimum_reservation_s(settings)

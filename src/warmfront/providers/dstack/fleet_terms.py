@@ -23,7 +23,7 @@ _OF_CPU_FLEET = {
 
 
 def in_terms_of(settings: Settings, error: E) -> E:
-    """Return the error with the settings and commands of the fleet of CPU nodes, if it is about that one."""
+    """Return the error; if it is about the fleet of CPU nodes, with that fleet's settings and commands."""
     if not settings.is_of_cpu_fleet:
         return error
     changed = copy.copy(error)

@@ -1,6 +1,6 @@
-"""Log in to the hosts of an SSH fleet and check what dstack and a VM need on them.
+"""Log in to the hosts of an SSH fleet and check the requirements of dstack and of VMs.
 
-dstack itself reports only after ten minutes that it could not prepare a host, and not why.
+dstack itself reports only after ten minutes that it could not prepare a host, and does not say why.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _REQUIREMENTS = {
 
 
 async def check_hosts(settings: Settings) -> dict[str, str]:
-    """Return what is wrong with each host of AMD_FLEET_HOSTS on which something is."""
+    """Return the problem of each unusable host in AMD_FLEET_HOSTS."""
     hosts, jump_host = configured_hosts(settings)
     key = settings.fleet_ssh_key
     if key is None or not hosts:
@@ -42,7 +42,7 @@ async def check_hosts(settings: Settings) -> dict[str, str]:
 
 
 async def _problem(route: SSHRoute) -> str:
-    """Return what is wrong with the last server of a route; empty if nothing is."""
+    """Return the problem of the last server of a route; empty if it has none."""
     # Each failed command prints its number.
     script = "\n".join(
         f"({command}) >/dev/null 2>&1 || echo {number}" for number, command in enumerate(_REQUIREMENTS)

@@ -1,8 +1,8 @@
-"""Find out which dstack runs and instances are ours, if several services share a project or a fleet.
+"""Determine which dstack runs and instances are ours when several services share a project or a fleet.
 
 The name of a run contains the owner id of its service. A run is ours if it has our id and is on one of our
-fleets, or if our records have its VM because it was leased before runs had owner ids, or on another fleet.
-All other runs are foreign: they are reported and never touched.
+fleets. It is also ours if its VM is in our records, which covers VMs that were leased before runs had owner
+ids, or on another fleet. All other runs are foreign: they are reported and never touched.
 """
 
 from __future__ import annotations

@@ -87,17 +87,17 @@ class RunSnapshot:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has ended in dstack, and is no longer in the cloud's list, if there is one."""
+        """Whether the VM has ended in dstack and, if the cloud's list can be read, is no longer in it."""
         return self.has_ended_in_dstack and self.machine is None
 
     @property
     def leaves_machine(self) -> bool:
-        """Whether the machine remains after the end: another run has it, or it is a host of an SSH fleet."""
+        """Whether the machine outlives the VM: another run uses it, or it is a host of an SSH fleet."""
         return self.tenancy is not None and self.tenancy.leaves_machine
 
 
 class DstackProvider:
-    """A provider of VMs of a dstack fleet, and of CPU nodes of a second one if there is one."""
+    """A provider of VMs of a dstack fleet and, if there is a second fleet, of CPU nodes."""
 
     name = "dstack"
     simulated = False
@@ -148,11 +148,11 @@ class DstackProvider:
         return None if rate is None else replace(self.billing(gpu, gpu_count), rate_usd_per_h=rate)
 
     def typical_boot_s(self, gpu: str) -> float:
-        """Return the typical provisioning time of AMD Developer Cloud, or the start on a running host."""
+        """Return the typical boot time on AMD Developer Cloud, or the start-up time on a running host."""
         return _TYPICAL_HOST_START_S if self.settings_for(gpu).fleet_hosts else _TYPICAL_BOOT_S
 
     def slots(self, gpu: str, gpu_count: int = 1) -> int:
-        """Return one per GPU, because a second attempt would disturb the timing of the first.
+        """Return one slot per GPU, because a second attempt would disturb the timing of the first.
 
         CPU nodes do not time anything, so they have AMD_CPU_SLOTS.
         """
@@ -165,7 +165,7 @@ class DstackProvider:
     def settings_for(self, gpu: str | None) -> Settings:
         """Return the settings of the fleet for VMs with this GPU type, or for CPU nodes.
 
-        If AMD_CPU_FLEET_NAME was unset while there were CPU nodes, they are only released.
+        If AMD_CPU_FLEET_NAME was unset while there were CPU nodes, they can only be released.
         """
         return self.settings if gpu != CPU_NODE else self._cpu_settings or self.settings.of_cpu_fleet()
 

@@ -61,7 +61,7 @@ async def run_preflight(settings: Settings) -> list[PreflightCheck]:
 
 
 def what_is_unknown(settings: Settings, plan: FleetPlan) -> list[str]:
-    """Return what the checks cannot show: reasons for which the first VM may still fail."""
+    """Return the reasons why the first VM may still fail, which the checks cannot detect."""
     if any(offer.availability == "available" for offer in plan.offers):
         return list(UNKNOWN)
     return [_NO_AVAILABILITY.format(backend=settings.backend), *UNKNOWN]

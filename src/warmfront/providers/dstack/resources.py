@@ -53,12 +53,12 @@ class DstackInstance:
 
     @property
     def is_own_host(self) -> bool:
-        """Whether it is a host of an SSH fleet, which no run and no release ends."""
+        """Whether the VM is a host of an SSH fleet, which neither the end of a run nor a release ends."""
         return self.backend == OWN_HOSTS_BACKEND
 
     @property
     def is_free(self) -> bool:
-        """Whether dstack could put a run on it now."""
+        """Whether dstack could start a run on this VM now."""
         is_usable = self.status in {"idle", "busy"} and not self.is_unreachable and not self.is_unhealthy
         return is_usable and self.busy_blocks < self.blocks
 
@@ -86,12 +86,12 @@ class DstackFleet:
 
     @property
     def is_ssh(self) -> bool:
-        """Whether it consists of hosts that exist already, instead of VMs that dstack creates."""
+        """Whether the fleet consists of existing hosts instead of VMs that dstack creates."""
         return bool(self.hosts)
 
     @property
     def is_full(self) -> bool:
-        """Whether dstack would refuse to start another VM in it."""
+        """Whether dstack would refuse to start another VM in this fleet."""
         if self.is_ssh:
             return not any(instance.is_free for instance in self.instances)
         return self.max_nodes is not None and len(self.instances) >= self.max_nodes

@@ -199,7 +199,7 @@ def _server_command() -> str:
 
 
 def _relative(folder: Path) -> str:
-    """Return a folder as the beginning of a path: empty for the current directory."""
+    """Return a folder as a path prefix: empty for the current directory."""
     return "" if folder == Path.cwd() else f"{folder}/"
 
 
@@ -333,7 +333,7 @@ def user_keys(api: Any) -> tuple[str, str]:
 
 
 def read_logs(api: Any, *, project: str, name: str) -> bytes:
-    """Return the output of a run's latest job that dstack has recorded so far."""
+    """Return the part of the output of a run's latest job that dstack has recorded so far."""
     from dstack._internal.server.schemas.logs import PollLogsRequest
 
     job = api.runs.get(project, name).latest_job_submission

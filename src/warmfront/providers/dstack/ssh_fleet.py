@@ -55,7 +55,7 @@ def ssh_fleet_configuration(settings: Settings) -> dict[str, Any]:
 
 
 def describe_hosts(hosts: tuple[SSHAddress, ...], jump_host: SSHAddress | None) -> str:
-    """Return the hosts of a fleet as text that is the same for the same hosts."""
+    """Return the hosts of a fleet as canonical text: equal sets of hosts have equal texts."""
     through = f" through {_full(jump_host)}" if jump_host else ""
     return ", ".join(sorted(str(_full(host)) for host in hosts)) + through
 
@@ -78,12 +78,12 @@ class HostState:
 
     @property
     def is_usable(self) -> bool:
-        """Whether a VM can run on it, or does."""
+        """Whether a VM can run, or is running, on this host."""
         return not self.problem
 
     @property
     def is_preparing(self) -> bool:
-        """Whether dstack is still preparing it."""
+        """Whether dstack is still preparing this host."""
         return self.status in _PREPARING
 
 
@@ -111,7 +111,7 @@ def _state(host: str, instance: DstackInstance | None, settings: Settings) -> Ho
 
 
 def _problem(instance: DstackInstance, settings: Settings) -> str:
-    """Return why no VM can run on a host; empty if one can, or does."""
+    """Return why no VM can run on a host; empty if one can, or is running there."""
     if instance.has_ended:
         return instance.termination_message or instance.termination_reason or "dstack gave up on it"
     if instance.is_unreachable:

@@ -1,8 +1,8 @@
-"""Check whether this machine reaches VMs through SSH, before a submission depends on it.
+"""Check whether this machine can reach VMs through SSH, before a submission depends on it.
 
-The dstack server reaches every VM; that does not mean that the service does, if it runs on another machine.
-With a running VM the whole path is tested, including the key. Without one, hosts of an SSH fleet can be
-tested up to the login, and nothing is known about the VMs of a cloud.
+The dstack server can reach every VM, but the service may run on another machine, which cannot. With a running
+VM the whole path is tested, including the key. Without one, hosts of an SSH fleet can be tested up to the
+login, and nothing is known about the VMs of a cloud.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MAX_TESTED = 16
 
 @dataclass(frozen=True, kw_only=True)
 class Reachability:
-    """Whether this machine reaches VMs through SSH, as far as it can be tested."""
+    """Whether this machine can reach VMs through SSH, as far as this can be tested."""
 
     works: bool
     detail: str
@@ -112,7 +112,7 @@ async def _routes_to_vms(client: DstackClient, settings: Settings) -> list[SSHRo
 
 
 async def _errors(tests: Iterable[Awaitable[None]]) -> list[str]:
-    """Return why tests failed."""
+    """Return the reasons why tests failed."""
     results = await asyncio.gather(*tests, return_exceptions=True)
     failures = [result for result in results if result is not None]
     if unexpected := [failure for failure in failures if not isinstance(failure, DstackFailed)]:

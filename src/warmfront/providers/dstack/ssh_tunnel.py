@@ -109,7 +109,7 @@ async def check_ssh_route(route: SSHRoute) -> None:
 
 
 async def run_ssh_command(route: SSHRoute, command: str) -> str:
-    """Run a shell command on the last server of a route, and return what it prints.
+    """Run a shell command on the last server of a route, and return its output.
 
     Raises:
         DstackFailed: A server does not respond or rejects the key, or the command does not end in time.
@@ -127,11 +127,11 @@ async def check_ssh_server(hop: SSHHop, *, jump: SSHHop | None, jump_key: Path |
 
     Args:
         hop: The server.
-        jump: The jump host through which it is reached; None for directly.
+        jump: The jump host through which it is reached; None for a direct connection.
         jump_key: The file with the key for the jump host.
 
     Raises:
-        DstackFailed: It does not respond, or the jump host does not or rejects the key.
+        DstackFailed: The server does not respond, or the jump host does not respond or rejects the key.
     """
     import asyncssh
 

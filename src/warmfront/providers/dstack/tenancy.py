@@ -34,7 +34,7 @@ class Tenancy:
 
     @property
     def leaves_machine(self) -> bool:
-        """Whether its end does not end the machine: another run has it, or it is a host of an SSH fleet."""
+        """Whether the machine outlives the tenancy: another run uses it, or it is a host of an SSH fleet."""
         return self.handed_over or self.instance.is_own_host
 
 
@@ -70,7 +70,7 @@ class TenancyIndex:
     ) -> dict[DstackInstance, str]:
         """Return the names of the current or last runs on these instances, where there was one.
 
-        Instances are not looked up if one of the active runs is known to be on them.
+        An instance is not looked up if it is known to have one of the active runs.
         """
         assigned = ((self._assigned.get(run.id), run.name) for run in active)
         known = {assignment.instance_id: name for assignment, name in assigned if assignment is not None}
@@ -97,7 +97,7 @@ class TenancyIndex:
 
 
 def _is_attempt(run: str) -> bool:
-    """Return whether a run is an attempt of direct mode, which does not have a tenancy of its own."""
+    """Return whether a run is an attempt of direct mode, which has no tenancy."""
     label = parse_run_name(run)
     return label is not None and label.is_attempt
 

@@ -46,7 +46,7 @@ class TunnelFailure:
 
     @property
     def is_final(self) -> bool:
-        """Whether the VM is not reachable from this machine, although dstack reaches it."""
+        """Whether this machine cannot reach the VM although dstack can."""
         return self.count >= GIVE_UP_FAILURES and time.monotonic() - self.since >= GIVE_UP_S
 
 
@@ -58,7 +58,7 @@ class ListenerTunnels:
 
         Args:
             client: The client of the dstack server.
-            folder: Where the sockets of tunnels will be.
+            folder: The folder for the sockets of tunnels.
             jump_key: The file with the key for a jump host of the fleet; None for ssh's own keys.
         """
         self._client = client
@@ -75,7 +75,7 @@ class ListenerTunnels:
         return tunnel.address if tunnel is not None and tunnel.is_open else None
 
     def failure(self, run: str) -> TunnelFailure | None:
-        """Return why the run's tunnel could not be opened, if it never could."""
+        """Return why the run's tunnel could not be opened; None if it never failed, or was once open."""
         return self._failures.get(run)
 
     async def open(self, run: DstackRun, *, probe: bool = False) -> None:

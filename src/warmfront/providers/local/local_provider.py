@@ -135,7 +135,7 @@ class LocalProvider:
         return self._finish(vm_id, self._now()).lease()
 
     def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
-        """Return an instruction: a local VM is a process, and no cloud has it."""
+        """Return an instruction for ending the process, because a local VM has no cloud."""
         return "end the process of its listener on the machine that runs the service"
 
     async def describe(self, vm_id: str) -> Lease | None:

@@ -1,4 +1,4 @@
-"""Start processes that outlive this one in their own session, find them again, wait for and end them.
+"""Start processes that outlive this one, each in its own session; find them again, wait for them, end them.
 
 The kernel reuses pids, so a process is always identified by its pid and its start time.
 """
