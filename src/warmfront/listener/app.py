@@ -1,6 +1,6 @@
 """The HTTP interface of the listener: authentication, routes and error responses.
 
-It has no state of its own: attempts are in `attempt_registry`.
+It is stateless: attempts are in `attempt_registry`.
 """
 
 from __future__ import annotations

@@ -62,13 +62,13 @@ class AttemptExecution:
         self._changed = asyncio.Event()
 
     def add(self, line: bytes, *, is_last: bool) -> None:
-        """Append a line and wake up the followers."""
+        """Append a line and wake the followers."""
         self.lines.append(line)
         self.has_verdict = is_last
         self.wake()
 
     def wake(self) -> None:
-        """Wake up every follower."""
+        """Wake every follower."""
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
 

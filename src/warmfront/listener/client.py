@@ -1,7 +1,7 @@
 """The control plane's HTTP client for listeners.
 
-It distinguishes unreachable VMs from rejected requests, and never retries: that is for the orchestrator to
-decide.
+It distinguishes unreachable VMs from rejected requests, and never retries, because the orchestrator decides
+about retries.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class HttpListenerClient:
         self._by_socket.clear()
 
     async def _connections(self, address: str) -> tuple[httpx.AsyncClient, str]:
-        """Return the connection pool for an address, and the URL that requests begin with."""
+        """Return the connection pool for an address, and the base URL of requests."""
         path = path_of(address)
         if path is None:
             return self._http, address.rstrip("/")

@@ -39,8 +39,8 @@ def check_gpu(
         sandbox: the sandbox that will judge.
         settings: the limits of boxes.
         expected: the GPU type that was leased; None for any GPU of the catalog.
-        host: where the kernel's files are; by default this machine.
-        after_failure: leave out the kernel, which is compiled and takes most of the time.
+        host: the location of the kernel's files; by default this machine.
+        after_failure: omit the small submission, whose compilation takes most of the time.
     """
     start = time.monotonic()
     checks = tuple(_checks(toolchain, sandbox, settings, expected, host, after_failure=after_failure))

@@ -40,7 +40,7 @@ def report(*, as_json: bool, full: bool, toolchain: str | None, host: GpuHost | 
         as_json: print one JSON object at the end instead.
         full: also judge broken kernels and take measurements, which takes minutes.
         toolchain: name of the toolchain; `stub` rehearses the checks without a GPU. By default `rocm`.
-        host: where the kernel's files are; by default this machine.
+        host: the location of the kernel's files; by default this machine.
     """
     start = time.monotonic()
     checks: list[HealthCheck] = []

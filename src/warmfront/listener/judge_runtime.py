@@ -93,7 +93,7 @@ class JudgeRuntime:
         Args:
             toolchain_name: the name of the toolchain, as in `open_toolchain`.
             settings: the limits of sandboxes.
-            device: the only device that attempts get, on a machine with several.
+            device: the only device that attempts can use, on a machine with several.
 
         Raises:
             IsolationRequired: AMD_CONTAINER_ISOLATION is false.
@@ -200,10 +200,7 @@ class JudgeRuntime:
             yield cancelled_event() if cancellation.is_cancelled else Failed.of(error)
 
     def _attribute(self, verdict: Failed) -> Failed:
-        """Check the VM after a verdict that a broken VM can cause.
-
-        If it is broken, that becomes the verdict.
-        """
+        """Check the VM after a verdict that a broken VM can cause; return its own verdict if it is broken."""
         if verdict.verdict not in CHECKED_AFTER or self.status.failure:
             return verdict
         self.check_health(after_failure=True)
@@ -217,12 +214,12 @@ class JudgeRuntime:
         return Failed.of(VMUnhealthy(self.status.failure))
 
     def _is_of_gpu(self, verdict: Failed) -> bool:
-        """Return whether our own program failed on the GPU: it does not work, or no longer responds."""
+        """Return whether our own program failed on the GPU, which is broken or no longer responds."""
         failed = verdict.code in {GpuFailed.code, ToolchainFailed.code}
         return failed and not self.toolchain.shared_memory
 
     def _check_sandbox(self) -> None:
-        """Start a box like that of an attempt, and update the status if that fails."""
+        """Start a box with the template of an attempt, and update the status if that fails."""
         try:
             with self._sandbox.take(self.toolchain.compile_template(self._settings)) as box:
                 box.go()

@@ -46,7 +46,7 @@ class ExecuteRequest:
     launch: str | None = None  #: JSON of the launch of a scratch kernel
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON object. Fields that earlier listeners do not know are left out if they are None."""
+        """Return the JSON object, without fields that are None and that earlier listeners do not support."""
         newer = {"slot", "own_cases", "launch"}
         return {name: value for name, value in asdict(self).items() if name not in newer or value is not None}
 

@@ -164,7 +164,7 @@ class SlotChannel:
 
     @property
     def load(self) -> int:
-        """The number of attempts that the slot has."""
+        """The number of attempts in the slot."""
         return len(self._attempts)
 
     def wait_until_ready(self) -> None:
@@ -219,7 +219,7 @@ class SlotChannel:
             _pipe(self._process.stdin).flush()
 
     def _read(self) -> None:
-        """Handle the answers of the process and of its replacements."""
+        """Handle the answers of the process and of the processes that replace it."""
         while True:
             has_reported = self._handle_answers()
             code = self._process.wait()

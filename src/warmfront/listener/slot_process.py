@@ -1,9 +1,9 @@
 """The process that judges in one slot of a VM with several GPUs.
 
-Each slot has a process of its own: eight judges in one interpreter would wait for the global interpreter lock
+Each slot has its own process: eight judges in one interpreter would wait for the global interpreter lock
 while they measure times. The listener sends one JSON object per line on standard input, a `judge` or a
 `cancel` command. This process answers on standard output: first its `status`, then for each attempt its
-events and its `ended`. It ends when its input does.
+events and its `ended`. It exits when its input ends.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ class Slot:
 
 
 def find_devices(toolchain: str, settings: Settings) -> tuple[DeviceFacts | None, ...]:
-    """Return the devices that a listener with this toolchain can offer; None for a device without facts.
+    """Return the devices that a listener with this toolchain can use; None for a device without known facts.
 
     Only Docker can give a box access to a single GPU, so with other sandboxes there is one slot. The CPU
     runtime has as many devices as the operator configures.

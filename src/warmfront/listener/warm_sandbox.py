@@ -34,7 +34,7 @@ class WarmSandbox:
     def prepare(self, template: Template) -> None:
         """Prepare a box of this template, unless one is ready.
 
-        If an attempt is being timed, do it afterwards.
+        If an attempt is being timed, prepare it afterwards.
         """
         with self._lock:
             if template not in self._templates:

@@ -29,7 +29,7 @@ class Watchdog(threading.Thread):
     """A thread that ends the process if no request with the token arrived for `limit_s` seconds.
 
     Args:
-        contact: has the time of the last request, which every heartbeat updates.
+        contact: the time of the last request, which every heartbeat updates.
         limit_s: how long the control plane may be silent.
         shut_down: starts an orderly shutdown; must not block.
         force: cleans up when the orderly shutdown takes longer than `GRACE_S`; the process exits afterwards.
