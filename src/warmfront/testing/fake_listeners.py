@@ -1,6 +1,6 @@
 """Fake listeners on the VMs of a `FakeProvider`, with network outages and a watchdog.
 
-They record every executed attempt, and attempts that overlapped although they must not. The source of a
+They record every executed attempt, and attempts that overlapped, which must not happen. The source of a
 submission determines the result of its kernel (see `FakeKernel`); nothing is compiled or run.
 """
 

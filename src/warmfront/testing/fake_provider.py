@@ -232,7 +232,7 @@ class FakeProvider:
         return vm.lease()
 
     def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
-        """Return a text instead of a command, because no cloud has this machine."""
+        """Return a note instead of a command, because fake VMs have no machines."""
         return "nothing to end: this VM is simulated"
 
     async def describe(self, vm_id: str) -> Lease | None:
@@ -248,7 +248,7 @@ class FakeProvider:
         """Do nothing: there is nothing to release."""
 
     def add_unknown_vm(self, vm_id: str) -> None:
-        """Add a ready VM that the control plane does not know."""
+        """Add a ready VM that is unknown to the control plane."""
         vm = FakeVM(id=vm_id, gpu=gpus.MI300X.name, token="", started_at=self._clock.now())
         self.vms[vm_id] = vm
         self._enter(vm, Phase.READY)
