@@ -18,7 +18,7 @@ PREFIX = "__builtin_amdgcn_"
 
 
 class Fidelity(StrEnum):
-    """The relation of a result of the CPU runtime to that of a GPU."""
+    """How the result of the CPU runtime relates to that of a GPU."""
 
     EXACT = "exact"  #: every bit is the same, as far as the instruction set's documentation defines it
     APPROXIMATE = "approximate"  #: the last bits can differ, or a case is not documented: see the note
@@ -37,7 +37,7 @@ class Builtin(NamedTuple):
 
 
 class UnknownInstruction(NamedTuple):
-    """What to say about a builtin that the architecture does not have."""
+    """The message and hint about a builtin that the architecture does not have."""
 
     message: str
     hint: str  #: what to use instead
@@ -246,7 +246,7 @@ def headers_of(names: Iterable[str], arch: str = GFX942) -> list[str]:
 
 
 def _meant(name: str) -> list[Builtin]:
-    """Return the builtin with a name, or those that a macro can form from it with `##`."""
+    """Return the builtin with this name, or the builtins that a macro can form from the name with `##`."""
     if builtin := all_builtins().get(name):
         return [builtin]
     return [b for b in all_builtins().values() if b.name.startswith(name)] if name.endswith("_") else []

@@ -1,6 +1,6 @@
 """Parse the output of g++, clang, the assembler and the linker into messages with positions.
 
-`diagnose` interprets the messages for an author.
+The module `diagnose` explains the messages to an author.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Facts about a GPU, from the kernel driver's files and from the HIP runtime in our own program.
 
-`installed_devices` reads sysfs and does not need ROCm. `parse_device_facts` reads the answer of the harness,
-from before submitted code is loaded. Both check bounds: a missing or implausible field is left empty or 0,
+`installed_devices` reads sysfs and does not need ROCm. `parse_device_facts` reads the answer that the harness
+gives before submitted code is loaded. Both check bounds: a missing or implausible field is left empty or 0,
 because a driver may lack any file.
 """
 
@@ -95,7 +95,7 @@ class DeviceFacts:
 
 
 def confirm_device(by_runtime: DeviceFacts, by_driver: DeviceFacts | None) -> DeviceFacts:
-    """Check that both describe the same device, and return their combined facts.
+    """Check that two sets of facts describe the same device, and combine them.
 
     Raises:
         ToolchainFailed: the box got a different device than the one chosen for it.
@@ -182,7 +182,7 @@ def _pci_bus_id(properties: Mapping[str, int]) -> str:
 
 
 def _card(sysfs: Path, pci_bus_id: str) -> Path | None:
-    """Return the folder of the PCI device with this address. Partitions share that of their GPU."""
+    """Return the folder of the PCI device with this address. The partitions of a GPU share its folder."""
     if not pci_bus_id:
         return None
     for card in sorted(_entries(sysfs / "class" / "drm")):

@@ -46,7 +46,7 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class CompileFailure:
-    """The reason for which a source did not compile."""
+    """The reason why a source did not compile."""
 
     code: str  #: a stable code such as COMPILE_ERROR or NO_SOLUTION
     message: str  #: may have several lines
@@ -198,7 +198,7 @@ class _FailedCompilation:
         return None
 
     def rejected_argument(self, messages: Sequence[Message]) -> CompileFailure | None:
-        """Recognize a constant argument that a builtin of the GPU does not have."""
+        """Recognize a constant argument that a builtin of the GPU does not accept."""
         for message in self.by_author(messages):
             texts = (message.text, *(note.text for note in message.notes))
             if rejection := next(filter(None, map(find_rejection, texts)), None):
@@ -280,7 +280,7 @@ class _FailedCompilation:
         return self.compile_error([d for error in first_errors for d in (error, *notes[error])])
 
     def unclosed_brace(self, messages: Sequence[Message]) -> CompileFailure | None:
-        """Recognize a brace that is never closed, for which the error is after the end of the source."""
+        """Recognize a brace that is never closed; the compiler reports it after the end of the source."""
         brace = _find_unclosed_brace(self.source)
         if brace is None or not any(m.place and m.place.file == TRAILER_NAME for m in messages):
             return None

@@ -73,7 +73,7 @@ class GpuHost:
     min_shared_memory_bytes: int = MIN_SHARED_MEMORY_BYTES
 
     def path(self, path: str) -> Path:
-        """Return the place of an absolute path."""
+        """Return an absolute path below `root`."""
         return self.root / path.lstrip("/")
 
     def text(self, path: str | Path) -> str | None:
@@ -111,7 +111,7 @@ def check_host(host: GpuHost, *, expected: Gpu | None = None) -> tuple[HealthChe
     """Check the machine. If it has no usable GPU, skip the checks that need one.
 
     Args:
-        host: where the kernel's files are.
+        host: the location of the kernel's files.
         expected: the GPU type that the machine should have; None for any of the catalog.
     """
     device = host.device()
@@ -131,7 +131,7 @@ def clear_lds(host: GpuHost) -> bool:
     """Make the driver clear LDS and registers, if it supports that and does not do it automatically.
 
     Returns:
-        Whether the command was given.
+        Whether the driver was asked to clear them.
     """
     device = host.device()
     if device is None:

@@ -1,6 +1,6 @@
 """Recognize compiler errors about names that need ROCm and a GPU.
 
-The names are listed as families, each with the reason for which the CPU runtime does not support it.
+The names are listed as families, each with the reason why the CPU runtime does not support it.
 """
 
 from __future__ import annotations

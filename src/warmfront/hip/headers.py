@@ -1,4 +1,4 @@
-"""HIP headers: those that the CPU runtime and the X-ray share, merged with a target's own.
+"""HIP headers: those that the CPU runtime and the X-ray share, merged with those of a target.
 
 A target has its own `hip/hip_runtime.h` and provides the functions that the shared headers call in namespace
 `hiptarget`; everything else that an author includes is in the shared folder.

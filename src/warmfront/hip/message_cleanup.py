@@ -1,6 +1,6 @@
 """Remove our own types and functions from compiler messages.
 
-The compiler sees a call with a lambda where the author wrote a launch. Only texts are changed here, not
+The compiler sees a call with a lambda where the author wrote a launch. This module changes texts, not
 positions.
 """
 

@@ -1,8 +1,8 @@
 """The optional device `rocjitsu`: AMD's emulator runs the real code of a GPU on the CPU.
 
-rocjitsu, which `mirage` manages, is part of ROCm since 2026. Its library is preloaded into a HIP program and
-replaces the kernel driver, so hipcc, the HIP runtime and the code object are the real ones. It is slow, so
-the cases have CPU sizes, and results are `simulated`.
+rocjitsu, which `mirage` manages, has been part of ROCm since 2026. Its library is preloaded into a HIP
+program and replaces the kernel driver, so hipcc, the HIP runtime and the code object are the real ones. It is
+slow, so the cases have CPU sizes, and results are `simulated`.
 
 Facts from its sources, release 10: the library is `librocjitsu.so` (before: `librocjitsu_kmd.so`); it reads
 the path of its configuration from the file `config_path` in ROCJITSU_INVOCATION_DIR or ROCJITSU_RUNTIME_DIR

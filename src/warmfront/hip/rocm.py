@@ -157,7 +157,7 @@ class RocmToolchain:
 
     @functools.cached_property
     def _driver_flags(self) -> tuple[str, ...]:
-        """The flags that hipcc adds on its own, for clang."""
+        """The flags for clang that hipcc adds automatically."""
         return () if Path(self._hipcc).name == "hipcc" else ("--hip-link", "-D__HIP_PLATFORM_AMD__=1")
 
     @functools.cached_property

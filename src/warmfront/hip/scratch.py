@@ -106,7 +106,7 @@ class KernelParameter:
 
     @property
     def lanes(self) -> int:
-        """How many numbers one element has."""
+        """The number of numeric components of one element."""
         vector = _VECTOR.fullmatch(self.c_type)
         return int(vector[2]) if vector else 1
 
@@ -266,11 +266,11 @@ class ScratchProblem(Problem):
         }
 
     def reference(self, case: Case, inputs: Tensors) -> Tensors:  # noqa: ARG002 - as above
-        """Return nothing: the outputs are not compared."""
+        """Return an empty mapping, because the outputs are not compared."""
         return {}
 
     def tolerance(self, case: Case, dtype: Dtype) -> Tolerance:  # noqa: ARG002 - as above
-        """Return a tolerance that is not used."""
+        """Return an arbitrary tolerance, because the outputs are not compared."""
         return Tolerance(rtol=0.0, atol=0.0, why="The outputs of a launch are not compared.")
 
     def flops(self, case: Case) -> int:  # noqa: ARG002 - as above
@@ -491,7 +491,7 @@ def _word_count(argument: KernelArgument) -> int:
 
 
 def _region_count(argument: KernelArgument) -> int:
-    """Return the number of elements in the judge's data. Halves are padded to whole words, too."""
+    """Return the number of elements in the judge's data. Arrays of halves are padded to whole words, too."""
     return _word_count(argument) * 4 // _region_dtype(argument).size
 
 

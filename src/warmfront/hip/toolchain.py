@@ -107,7 +107,7 @@ class Toolchain(Protocol):
         """Return the time on the clock that measures windows. Only differences are meaningful."""
 
     def keep_busy(self, seconds: float) -> bool:
-        """Keep the device busy for this long, if that is possible without a kernel; return whether it was.
+        """Keep the device busy for this long, if that is possible without a kernel; return whether it is.
 
         No box may use the device at the same time.
         """
@@ -179,7 +179,7 @@ def open_toolchain(name: str | None, settings: Settings, *, device: DeviceFacts 
     Args:
         name: `cpu`, `rocm`, `stub` or None.
         settings: the settings with the build cache and the GPU that the CPU runtime simulates.
-        device: the only device that boxes get; by default the first device, with the files of all devices.
+        device: the only device that boxes can use; by default the first, with the files of all devices.
 
     Raises:
         NoToolchain: there is no toolchain of that name, or its compiler is not installed.

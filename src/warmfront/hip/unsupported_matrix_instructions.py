@@ -78,7 +78,7 @@ def _has(arch: str, builtin: Builtin) -> bool:
 
 
 def _most_similar(form: str, forms: list[str]) -> str:
-    """Return the form with a similar name, dense or sparse as the given one; empty if there is none."""
+    """Return the most similar form, dense or sparse like the given one; empty if there is none."""
     of_kind = [each for each in forms if each.startswith(form.partition("_")[0] + "_")]
     from difflib import get_close_matches  # noqa: PLC0415 - only misspelt names need it
 

@@ -127,7 +127,7 @@ RUN_ENV: Final = {"GLIBC_TUNABLES": "glibc.rtld.optional_static_tls=2097152"}
 
 
 def run_env(gpu: Gpu) -> dict[str, str]:
-    """Return the guest's environment for a GPU, whose limits and properties the runtime then has."""
+    """Return the guest's environment, which makes the runtime report this GPU's limits and properties."""
     # A card is sold with its capacity in GiB, written as GB.
     facts = (gpu.name, gpu.arch, gpu.memory_bytes // 10**9 << 30, gpu.lds_bytes_per_cu)
     return {**RUN_ENV, "HIPCPU_GPU": " ".join(map(str, facts))}

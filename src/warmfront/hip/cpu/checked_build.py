@@ -150,7 +150,7 @@ class CheckedBuild:
         return (Mount(host=self.built, inside=str(self.built)),)
 
     def _try_to_build(self, into: Path) -> None:
-        """Build it, or store why that failed, so that later runs do not try again."""
+        """Try to build the entry; if that fails, store the reason, so that later runs do not try again."""
         try:
             if self._compiler.checked_build_error:
                 raise ToolchainFailed(self._compiler.checked_build_error)  # noqa: TRY301 - handled like a failed build

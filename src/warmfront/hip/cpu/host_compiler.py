@@ -48,7 +48,7 @@ class HostCompiler:
 
     @property
     def first_build_notice(self) -> str:
-        """The line to print before the first build with it."""
+        """The line to print before the first build with this compiler."""
         return "Building the runtime and its precompiled header (only once) …"
 
     def prepare(self) -> None:

@@ -1,4 +1,4 @@
-"""What a `hipIpcMemHandle_t` contains on the CPU runtime; `hipcpu/ipc_handle.h` has the same layout.
+"""The contents of a `hipIpcMemHandle_t` on the CPU runtime; `hipcpu/ipc_handle.h` has the same layout.
 
 A handle names a range of a file that processes share. The allocation is at the end of the range, so that it
 ends at a guard page wherever it is mapped.
@@ -33,7 +33,7 @@ def encode_handle(name: str, *, offset: int, size_bytes: int) -> bytes:
 
 
 def mapped_bytes(size_bytes: int) -> int:
-    """Return how many bytes of the file an allocation of this size takes."""
+    """Return how many bytes of the file an allocation of this size occupies."""
     return _round_up(size_bytes, PAGE_BYTES)
 
 

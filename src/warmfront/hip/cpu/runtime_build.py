@@ -60,7 +60,7 @@ def runtime_key(compiler: HostCompiler, flags: Sequence[str], sources: Sequence[
 def machine() -> str:
     """Return the CPU features on which -march=native depends.
 
-    They keep code for other CPUs apart in a shared cache.
+    They are part of the key, so that a shared cache can have code for several kinds of CPU.
     """
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace").splitlines()

@@ -1,4 +1,4 @@
-"""Flags for vector accesses at any address, as an MI300X executes them.
+"""Flags for vector accesses at any address, which an MI300X supports.
 
 From gfx9 on, loads and stores of vectors work at any address if `SH_MEM_CONFIG.alignment_mode` allows it,
 which ROCm's driver and its compiler (`unaligned-access-mode`) both set: https://reviews.llvm.org/D82788.
@@ -43,7 +43,7 @@ def unaligned_access_flags(compiler: HostCompiler, cache_dir: Path) -> tuple[str
 
 
 def _probe(assembler: str, into: Path) -> None:
-    """Record whether the assembler has the option."""
+    """Record whether the assembler supports the option."""
     command = [assembler, _ASSEMBLER_OPTION, "-o", "/dev/null", "-"]
     if subprocess.run(command, input=b"", capture_output=True, check=False).returncode == 0:
         (into / _SUPPORTED).touch()

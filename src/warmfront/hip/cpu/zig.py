@@ -100,8 +100,8 @@ class ZigCompiler(HostCompiler):
     def precompile(self, folder: Path, header: str) -> list[str]:
         """Return the flags that precompile a header.
 
-        Clang records the path of every header and expects them there later, so they are read from a cache
-        entry of their own and not from `folder`, which will be renamed.
+        Clang records the path of every header and expects them there later, so they are read from a separate
+        cache entry and not from `folder`, which will be renamed.
         """
         file = self.headers / header
         return ["-I", str(self.headers), "-x", "c++-header", str(file), "-o", f"{folder / header}.pch"]
@@ -165,7 +165,7 @@ def _write_script(file: Path, command: str) -> None:
 
 
 def _build_c_parts(into: Path, wheel: Path, scratch: Path) -> None:
-    """Make `zig cc` link a program, and keep the files that it built for it."""
+    """Make `zig cc` link a program, and keep the C start-up files and libraries that it builds."""
     program = scratch / "program.c"
     program.write_text("int main(void) { return 0; }\n")
     target = f"{platform.machine()}-linux-gnu.2.{_glibc_minor()}"

@@ -150,7 +150,7 @@ class AttributeChecker:
         return all(are_hints) and names == [token]
 
     def _check_name(self, token: Token, scope: str) -> bool:
-        """Return whether a name is that of a hint; see `_is_hint`."""
+        """Return whether an attribute with this name is a hint; see `_is_hint`."""
         name = _plain(token.text)
         if token.text in VECTOR_ATTRIBUTES or (name == "address_space" and scope == "__attribute__"):
             return False  # rewritten by `vector_types`; defined by a header
@@ -165,7 +165,7 @@ class AttributeChecker:
         raise self._error(token, "is an attribute that g++ would ignore", _UNKNOWN_HINT)
 
     def _expand(self, token: Token, parameters: frozenset[str], depth: int) -> Iterator[Token]:
-        """Yield the first tokens of what a macro, or the parameter of a macro, can stand for."""
+        """Yield the first tokens of the possible expansions of a macro, or of a macro's parameter."""
         if depth == 0:
             return
         if token.text in parameters:
@@ -210,7 +210,7 @@ def _find_macros(directives: Sequence[Directive]) -> _Macros:
 
 
 def _find_specifier(editor: TokenEditor, index: int) -> _Specifier | None:
-    """Return the attributes that begin at a token; None if none do."""
+    """Return the attributes that begin at a token; None if there are none."""
     is_gnu = editor.text(index) in GNU_ATTRIBUTE
     inner = index + 2 if is_gnu else index + 1
     opening = "(" if is_gnu else "["

@@ -51,7 +51,7 @@ class Region:
 
 
 class Item(NamedTuple):
-    """A statement of a region, or a variable that is declared in it; with the text of changed tokens."""
+    """A statement of a region, or a variable declared in it, with the new text of changed tokens."""
 
     tokens: TokenRange
     changed: dict[int, str]
@@ -84,7 +84,7 @@ class Guard(NamedTuple):
 
 
 class Barrier(NamedTuple):
-    """A barrier of the block: nothing in the second form, as a region ends there."""
+    """A barrier of the block, which needs no code in the second form, because a region ends there."""
 
 
 class Control(NamedTuple):

@@ -43,7 +43,7 @@ class Expressions:
         self._facts = facts
 
     def waits(self, tokens: TokenRange) -> bool:
-        """Return whether a thread may wait for others."""
+        """Return whether a thread that evaluates the expression may wait for others."""
         return any(self._editor.text(i).startswith(self._facts.waiting_prefixes) for i in tokens)
 
     def is_call(self, index: int) -> bool:

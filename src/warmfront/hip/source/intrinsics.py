@@ -54,7 +54,7 @@ def find_intrinsic(label: str) -> tuple[str, str] | None:
 
 
 def translate_intrinsic(editor: TokenEditor, index: int) -> bool:
-    """Translate the declaration whose asm label begins at `index`; return whether it was one that is known.
+    """Translate the declaration whose asm label begins at `index`; return whether the label is known.
 
     The tokens are `( parameters ) __asm ( "label" ) ;`, with `index` at `__asm`.
     """
@@ -88,7 +88,7 @@ def _parameters(editor: TokenEditor, opening: int, closing: int) -> list[tuple[i
 
 
 def _name_parameter(editor: TokenEditor, first: int, last: int, number: int) -> str:
-    """Return the name of a parameter; give it one if it has none."""
+    """Return the name of a parameter; insert a name if it has none."""
     has_name = (
         last > first
         and editor.kind(last) is TokenKind.NAME

@@ -94,7 +94,7 @@ def _is_part_of_declaration(editor: TokenEditor, index: int) -> bool:
 
 
 def _end_of_scope(editor: TokenEditor, around: int) -> int:
-    """Return where the scope of a name ends that is declared directly inside the bracket at `around`."""
+    """Return the end of the scope of a name that is declared directly inside the bracket at `around`."""
     close = editor.partner(around) or 0
     if editor.text(around) == "{":
         return close if editor.brackets.in_function[close] else 0

@@ -211,7 +211,7 @@ def _find_in_directive(directive: Directive) -> Iterator[_Refusal]:
 
 
 def _is_definedness_test(directive: Directive, index: int) -> bool:
-    """Return whether `#if` asks only if the name at `index` is defined, which it is for every compiler."""
+    """Return whether `#if` only tests if the name at `index` is defined, which it is for every compiler."""
     if directive.name in _DEFINEDNESS:
         return True
     before = [token.text for token in directive.tokens[max(0, index - 2) : index]]
@@ -219,7 +219,7 @@ def _is_definedness_test(directive: Directive, index: int) -> bool:
 
 
 def _find_pasted(source: Source) -> Iterator[_Refusal]:
-    """Find names that `##` forms, from tokens of a macro's body and arguments of the file's macros."""
+    """Find names that `##` forms from tokens of a macro's body and arguments of the file's macros."""
     macros = [d for d in source.directives if d.name == "define" and d.tokens]
     pasting = [d for d in macros if any(t.text == "##" for t in d.tokens)]
     if not pasting:

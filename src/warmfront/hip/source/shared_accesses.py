@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SharedAccesses:
-    """Which regions access which variables in shared memory."""
+    """The accesses of each region to variables in shared memory."""
 
     def __init__(self, editor: TokenEditor, names: frozenset[str]) -> None:
         self._editor = editor
@@ -30,12 +30,12 @@ class SharedAccesses:
         self._known: dict[Region, tuple[set[str], set[str]]] = {}
 
     def check(self, nodes: list[Node]) -> None:
-        """Raise `Unsupported` if two regions conflict that no barrier separates."""
+        """Raise `Unsupported` if two regions without a barrier between them conflict."""
         if self._names:
             self._follow(nodes, set())
 
     def _follow(self, nodes: Iterable[Node], before: set[Region]) -> set[Region]:
-        """Return the regions since the last barrier at the end of the nodes, given those before them."""
+        """Return the regions after the last barrier in the nodes, given those before the nodes."""
         recent = set(before)
         for node in nodes:
             if isinstance(node, Barrier):

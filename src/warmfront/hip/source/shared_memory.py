@@ -19,7 +19,7 @@ _ALIGNMENTS = frozenset({"alignas", "__align__", "__attribute__", "__declspec"})
 
 
 def translate_shared(editor: TokenEditor, start: int) -> int:
-    """Translate the declaration at `start`, if it is one; return the index of the last token handled."""
+    """Translate the declaration at `start`, if it is of shared memory; return the last token handled."""
     end = _dynamic_shared(editor, start)
     if end == start and editor.text(start) == "__shared__":
         _static_shared(editor, start)
@@ -67,7 +67,7 @@ def _dynamic_shared(editor: TokenEditor, start: int) -> int:
 
 
 def _array_declaration(editor: TokenEditor, start: int) -> tuple[list[Token], str, int]:
-    """Return element type, name and index of `[` of the array at `start`; an empty name if it is none."""
+    """Return element type, name and index of `[` of the array at `start`; an empty name if there is none."""
     storage = set()
     element: list[Token] = []
     index = start

@@ -27,7 +27,7 @@ class SourcePosition:
 
 
 class SourceMap:
-    """A map of positions for one source; `rewritten` if its translation was compiled."""
+    """A map of positions for one source; `rewritten` says whether its translation was compiled."""
 
     def __init__(self, source: str, *, rewritten: bool) -> None:
         self._source = source

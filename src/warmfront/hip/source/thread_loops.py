@@ -129,7 +129,7 @@ class _Planner:
         return is_method or name in self._kernel.parameters or self._is_object(name)
 
     def _is_object(self, name: str) -> bool:
-        """Return whether a template parameter or a variable has the name, and is no type or lambda."""
+        """Return whether a template parameter or a variable has this name, and not a type or a lambda."""
         for index in (*self._kernel.template, *self._kernel.body):
             if self._editor.text(index) != name:
                 continue
@@ -202,7 +202,7 @@ class _Planner:
     ) -> tuple[Statement, ...] | None:
         """Translate `if (c) return;`, or `if (c) {…}` at the end, before anything has an effect.
 
-        Return the statements that follow in the braces, None if this is not a guard.
+        Return the statements that follow in the braces; None if this is not a guard.
         """
         if statement.kind is not StatementKind.IF or len(statement.parts) != 1 or self._started or not is_top:
             return None

@@ -222,7 +222,7 @@ class _Writer:
     # Names
 
     def _needed(self, region: Region) -> list[Variable]:
-        """Return the variables that a region uses: stored ones, repeated ones, and what those depend on."""
+        """Return the variables that a region uses: stored ones, repeated ones, and their dependencies."""
         found: set[Variable] = {variable for variable in region.declared if variable.stored}
         for item in region.items:
             found |= self._lookup(item.tokens, region.visible)

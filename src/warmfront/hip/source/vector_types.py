@@ -78,7 +78,7 @@ def translate_vector(editor: TokenEditor, index: int) -> int:
 
 
 def _find_attribute(editor: TokenEditor, index: int) -> _Attribute | None:
-    """Return the attribute that the token is in; None if `vector_size` is a name of the author's."""
+    """Return the attribute that contains the token; None if `vector_size` is the author's own name."""
     start = index - 1
     while start >= 0 and editor.text(start) not in {*_ATTRIBUTE, ";", "{", "}"}:
         start -= 1

@@ -14,7 +14,7 @@ is known:
 Publish the answer to every set of inputs before the judge uses it, for example in a subclass of
 `CaseGenerator`, and for timed calls after `MixedInputs.fill`. The newest answer to the same inputs counts.
 Without an answer the launch fails with hipErrorNotFound and leaves the poison in the outputs. Publishing
-takes time of this process that a GPU does not take: leave it out of what you measure (`publish_s`).
+takes time in this process that a GPU would not take: subtract it (`publish_s`) from measured times.
 """
 
 from __future__ import annotations

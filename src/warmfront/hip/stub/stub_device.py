@@ -64,7 +64,7 @@ class StubMachine:
         return float(self._state(device)[0]) / 1e9
 
     def busy_until_s(self, device: int = 0) -> float:
-        """Return the virtual time at which everything that was enqueued ends."""
+        """Return the virtual time at which all enqueued work ends."""
         return float(max(self._state(device)[:4])) / 1e9
 
     def box_count(self, device: int = 0) -> int:

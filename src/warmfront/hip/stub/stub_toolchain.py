@@ -129,7 +129,7 @@ def stub_devices(spec: StubSpec, gpu: Gpu) -> list[DeviceFacts]:
 def visible_stub_devices(
     spec: StubSpec, gpu: Gpu, environ: Mapping[str, str] | None = None
 ) -> list[DeviceFacts]:
-    """Return the devices that the variables of ROCm leave: see `VISIBLE_DEVICES`."""
+    """Return the devices that ROCm's variables make visible: see `VISIBLE_DEVICES`."""
     devices = stub_devices(spec, gpu)
     for name in VISIBLE_DEVICES:
         text = (os.environ if environ is None else environ).get(name)
@@ -139,7 +139,7 @@ def visible_stub_devices(
 
 
 def _chosen(devices: list[DeviceFacts], text: str) -> list[DeviceFacts]:
-    """Return the devices of a list of numbers or ids; as with ROCm, one that does not exist ends the list."""
+    """Return the devices in a list of numbers or ids; as with ROCm, one that does not exist ends the list."""
     by_name = {str(index): device for index, device in enumerate(devices)}
     by_name |= {f"GPU-{device.unique_id:016x}": device for device in devices}
     chosen = []

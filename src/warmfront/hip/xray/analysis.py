@@ -68,11 +68,11 @@ def xray(
         source: The text of the kernel.
         arch: The architecture to compile for.
         gpu: The GPU that the report is about; by default the one that represents `arch` in the catalog.
-        problem: Adds the roofline of this problem's largest GPU case.
+        problem: The problem whose largest GPU case determines the roofline; None for no roofline.
         dtype: The dtype for the roofline; by default the problem's first.
-        sandbox: Where the compiler runs.
+        sandbox: The sandbox in which the compiler runs.
         settings: Cache folder and limits for the compiler.
-        compiler: Used instead of this machine's default compiler.
+        compiler: The compiler; by default this machine's.
         meanwhile: Called once, while the compiler runs.
 
     Raises:
@@ -248,7 +248,7 @@ def _find_undefined(assembly: str, source: str) -> CompileFailure | None:
 
 
 def _find_library_differences(source: str) -> CompileFailure | None:
-    """Return the failure for what only the X-ray's C++ library accepts."""
+    """Return the failure for code that only the X-ray's C++ library accepts."""
     from warmfront.hip.xray.library_differences import explain_differences  # noqa: PLC0415 - after the compiler
 
     return explain_differences(source)

@@ -1,7 +1,8 @@
 """Find barriers that only some threads of a block reach, from the masks and branches in the assembly.
 
 A condition counts only if it is known to depend on the thread's index; conditions on data, which may or may
-not differ between threads, do not. Returns instruction indexes; `xray_findings` words the findings.
+not differ between threads, do not. This module returns instruction indexes; `xray_findings` writes the
+findings.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Explain errors of the X-ray's compiler in terms of the author's source.
 
-`hip.diagnose` does the same for the compilers of the CPU runtime. Places in our own headers are never shown.
+`hip.diagnose` does the same for the compilers of the CPU runtime. Positions in our own headers are never
+shown.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def explain(output: str, source: str, arch: str) -> CompileFailure:
 def explain_default_errors(output: str, source: str, arch: str) -> CompileFailure | None:
     """Return the failure for warnings in the output that are errors by default; None if there are none.
 
-    They share a group with other warnings, so that no option of the compiler makes errors of them alone.
+    They share a group with other warnings, so no compiler option can turn only these into errors.
     """
     promoted, count = _CHAINED_COMPARISON.subn(r"error: \1", output)
     return explain(promoted, source, arch) if count else None
@@ -145,7 +146,7 @@ def diagnostic_at(source: str, place: Place, message: str, severity: str) -> Dia
 def _describe_warp_size(text: str, place: Place, source: str) -> str:
     """Return the message for `warpSize` where only the host or the compiler could read it.
 
-    Clang's message is about its type and its conversion to int, whose names are not HIP's.
+    Clang's message names the type of `warpSize` and its conversion to int, neither of which HIP documents.
     """
     device = _DEVICE_FUNCTION.search(text)
     line = source.split("\n")[place.line - 1 : place.line]

@@ -198,7 +198,7 @@ class DeviceCompiler:
         """Return the shell command that fails if the assembler refuses ASSEMBLY_FILE.
 
         The compiler copies inline assembly to its output unread. The assembler takes 20 ms. Only if it
-        refuses the output, the source is compiled to machine code, for messages with the author's lines.
+        rejects the output is the source compiled to machine code, for messages with the author's lines.
         """
         target = ("--target=amdgcn-amd-amdhsa", f"-mcpu={self.arch}", "-mcode-object-version=5")
         assemble = [str(self._wheel / "zig"), "clang", *target, "-c", f"/box/{ASSEMBLY_FILE}"]
@@ -243,7 +243,7 @@ class DeviceCompiler:
         ]
 
     def _link(self, libraries: Sequence[str]) -> list[str]:
-        """Return the flags that link these of ROCm's libraries."""
+        """Return the flags that link these libraries of ROCm."""
         if self.libraries is None:
             return []
         # The constants come last: the linker only takes what the files before request.
@@ -324,7 +324,7 @@ def _include(precompiled: Path, side: Side) -> list[str]:
 
 
 def choose_headers(source: str) -> PrecompiledHeaders:
-    """Return the smallest sufficient set, so that names that the source does not include stay undeclared."""
+    """Return the smallest sufficient set, so that names of headers that are not included stay undeclared."""
     included = set(_INCLUDES.findall(source))
     if _DECLARED_BY_ROCM.search(source) or included & set(_PRECOMPILED[PrecompiledHeaders.EVERYTHING]) - {
         "algorithm",
@@ -351,7 +351,7 @@ def may_have_assembly(source: str) -> bool:
 def find_global_wave_size(source: str) -> int | None:
     """Return the offset of the first `warpSize` that may be outside functions; None if there is none.
 
-    Of such uses, only the code generator says whether the host would evaluate them.
+    Only the code generator determines whether the host would evaluate such a use.
     """
     if "warpSize" not in source:
         return None

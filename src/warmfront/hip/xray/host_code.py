@@ -1,12 +1,12 @@
-"""Decide whether the host code of a source needs a compilation of its own.
+"""Decide whether the host code of a source needs a separate compilation.
 
 Clang parses the whole file when it compiles for the device, and reports errors of types and names in host
-code as well. It leaves out what depends on the side: host code that calls a function or reads a variable of
-the device, types with another size, and code that only the host's preprocessor sees. Most files have a
-`solution` that prepares a launch and uses nothing but HIP's own API; for these a second compilation finds
-nothing, and parses all headers again (`bench/xray.py`).
+code as well. It does not report errors that depend on the side: host code that calls a function or reads a
+variable of the device, types with another size, and code that only the host's preprocessor sees. Most files
+have a `solution` that prepares a launch and uses nothing but HIP's own API; for these a second compilation
+finds nothing, and parses all headers again (`bench/xray.py`).
 
-The decision is conservative: whatever is not known to be harmless needs the compilation.
+The decision is conservative: code that is not known to be harmless needs the compilation.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _DEVICE = frozenset({"__constant__", "__device__", "__managed__", "__shared__"})
 
 
 def needs_host_compilation(source: str) -> bool:
-    """Return whether a compilation for the host could report what the one for the device does not."""
+    """Return whether compiling for the host could report errors that compiling for the device does not."""
     try:
         tokens = tokenize(source)
     except LexError:

@@ -66,7 +66,7 @@ def block_of(launches: Sequence[KernelLaunch], kernel: str) -> tuple[int, int, i
 
 
 def is_one_block(launches: Sequence[KernelLaunch], kernel: str) -> bool:
-    """Return whether all launches of a kernel, and at least one, have a single block."""
+    """Return whether a kernel is launched, and always with a single block."""
     return {launch.grid for launch in launches if launch.kernel == kernel} == {(1, 1, 1)}
 
 

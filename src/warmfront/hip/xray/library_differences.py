@@ -1,9 +1,9 @@
-"""Find what ROCm's C++ library refuses although the X-ray's library accepts it.
+"""Find code that the X-ray's C++ library accepts although ROCm's rejects it.
 
-The X-ray does not use hipcc's C++ library, but one whose headers declare more names than they must.
-`standard_names.json` lists the names that `hip/hip_runtime.h` of the target version does not declare, with
-the standard headers that do; `scripts/measure_standard_names.py` measures it with the real compiler. A use of
-such a name without one of its headers is an error, as it is with hipcc.
+The X-ray does not use hipcc's C++ library, but one whose headers declare more names than the standard
+requires. `standard_names.json` lists the names that `hip/hip_runtime.h` of the target version does not
+declare, with the standard headers that do; `scripts/measure_standard_names.py` creates the list with the real
+compiler. A use of such a name without one of its headers is an error, as it is with hipcc.
 
 The search is conservative: if a source includes a header that was not measured, nothing is reported.
 """
@@ -62,7 +62,7 @@ class StandardNames:
 
 
 def explain_differences(source: str) -> CompileFailure | None:
-    """Return the failure for what the X-ray's compiler accepts and hipcc refuses; None if there is none."""
+    """Return the failure for code that hipcc would reject; None if there is none."""
     try:
         tokens = tokenize(source)
     except LexError:
@@ -134,7 +134,7 @@ def _uses(source: str, tokens: Source) -> Iterator[tuple[str, Token]]:
 def _may_be_standard(text: Sequence[Token], index: int) -> bool:
     """Return whether a name without `std::` is used as a type, as a stream, or as a call of an algorithm.
 
-    Other calls may be of a function that HIP or the C library declares outside of the namespace.
+    Other calls may be to a function that HIP or the C library declares outside the namespace.
     """
     if index + 1 == len(text):
         return False

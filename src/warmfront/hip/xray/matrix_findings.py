@@ -168,7 +168,7 @@ def _dependent_chains(kernel: KernelReport, arch: str) -> Iterator[XrayFinding]:
 
 
 def _depends(instruction: Instruction, before: Instruction) -> bool:
-    """Return whether a matrix instruction reads the result of the one before."""
+    """Return whether a matrix instruction reads the result of the previous one."""
     result = operands_of(before.operands)[0]
     return result in operands_of(instruction.operands)[1:]
 

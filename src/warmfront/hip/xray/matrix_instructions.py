@@ -1,10 +1,10 @@
 """Matrix instructions (MFMA): shape, element types, FLOPs and cycles, by their names in assembly.
 
 Sources. Shapes, blocks and cycles on gfx90a and gfx942: AMD's matrix instruction calculator
-(github.com/ROCm/amd_matrix_instruction_calculator), which prints them for each instruction. On gfx950 the
-calculator has none; AMD's "Matrix Core Programming on AMD CDNA3 and CDNA4 architecture" (rocm.blogs.amd.com,
-2025) has those of floating-point forms, and those of int8 follow from the published peak of the MI355X (2.4
-GHz, 1,024 matrix cores). Those of forms with several products are not published.
+(github.com/ROCm/amd_matrix_instruction_calculator), which prints them for each instruction. The calculator
+has no cycles for gfx950; AMD's "Matrix Core Programming on AMD CDNA3 and CDNA4 architecture"
+(rocm.blogs.amd.com, 2025) has those of floating-point forms, and those of int8 follow from the published peak
+of the MI355X (2.4 GHz, 1,024 matrix cores). Those of forms with several products are not published.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class MatrixForm:
         return _ELEMENT_TYPES.get(self.elements.partition("_")[0], "fp8")
 
     def cycles(self, arch: str) -> int | None:
-        """Return for how many cycles it occupies a matrix core, or None if that is not published."""
+        """Return how many cycles it occupies a matrix core, or None if that is not published."""
         if arch == "gfx950":
             return _GFX950_CYCLES.get((self.element_type, self.m, self.k)) if self.blocks == 1 else None
         if self.element_type == "fp64":
@@ -162,7 +162,7 @@ def _form(mnemonic: str, result_registers: int) -> MatrixForm | None:
 
 
 def flops_per_cycle(form: MatrixForm, arch: str) -> float | None:
-    """Return FLOP per cycle and compute unit, or None if the cycles are not published."""
+    """Return the FLOPs per cycle and compute unit, or None if the cycles are not published."""
     cycles = form.cycles(arch)
     return form.flops * _MATRIX_CORES / cycles if cycles else None
 

@@ -37,7 +37,7 @@ class MatrixFormUse:
 
 @dataclass(frozen=True, kw_only=True)
 class MatrixUsage:
-    """The matrix instructions of the loop with the most of them, or of the whole kernel."""
+    """The matrix instructions of the loop that has the most of them, or of the whole kernel."""
 
     line: int | None  #: the line of the first matrix instruction
     forms: tuple[MatrixFormUse, ...]

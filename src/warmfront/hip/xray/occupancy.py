@@ -91,13 +91,13 @@ class OccupancyStep:
 
 
 def waves_by_vgprs(vgprs: int, unit: ComputeUnit) -> int:
-    """Return the waves per SIMD that its vector registers allow."""
+    """Return how many waves per SIMD the vector registers allow."""
     granules = _round_up(max(vgprs, 1), unit.vgpr_granule)
     return min(unit.most_waves_per_simd, unit.vgprs_per_lane // granules)
 
 
 def waves_by_sgprs(sgprs: int, unit: ComputeUnit) -> int:
-    """Return the waves per SIMD that its 800 scalar registers allow, as LLVM counts them."""
+    """Return how many waves per SIMD the 800 scalar registers allow, as LLVM counts them."""
     return unit.most_waves_per_simd if sgprs <= 100 else unit.most_waves_per_simd - 1
 
 

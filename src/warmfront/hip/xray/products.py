@@ -1,7 +1,7 @@
 """Find the sums of products in a kernel's assembly that form a matrix product.
 
-In a matrix product, a factor is used by many outputs, and so is the other one: a row of A with all columns of
-B, and the reverse. Two kinds of evidence show that, and each is enough:
+In a matrix product, many outputs use each factor: a row of A is multiplied by all columns of B, and the
+reverse. There are two kinds of evidence, either of which is enough:
 
 - between lanes: one factor is the same in some lanes, the other in other lanes (a thread per output);
 - between registers: two loaded values are both multiplied by two others, into four sums (a tile per thread).

@@ -123,7 +123,7 @@ class _DroppableSandbox:
         self._is_dropped = False
 
     def prepare(self, template: Template) -> None:
-        """Prepare a box in the underlying sandbox."""
+        """Prepare a box in the underlying sandbox; `drop` does not destroy it unless it is taken."""
         self._sandbox.prepare(template)
 
     def settle(self) -> None:
@@ -153,7 +153,7 @@ class _DroppableSandbox:
 
 
 def _name_limit(report: XrayReport, timeout_s: float) -> XrayReport:
-    """Name the limit of requests in the failure of a compiler that exceeded it."""
+    """Return the report; if the compiler exceeded its CPU time, name the limit of requests in the failure."""
     if report.failure is None or report.failure.code != "COMPILE_TIME_LIMIT":
         return report
     message = f"The compiler exceeded {timeout_s:g} s of CPU time (WARMFRONT_XRAY_TIMEOUT)."

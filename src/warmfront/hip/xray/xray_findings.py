@@ -1,4 +1,4 @@
-"""The X-ray's findings about a kernel: the place, why it matters, and what to try.
+"""The X-ray's findings about a kernel: where the problem is, why it matters, and what to try.
 
 Each rule needs evidence in the assembly or the source; without it there is no finding.
 """
@@ -222,7 +222,7 @@ def _bank_conflicts(kernel: KernelReport, lanes: LaneTrace, unit: ComputeUnit) -
 
 @functools.lru_cache(maxsize=1024)  # an unrolled loop repeats the same accesses
 def conflict_ways(addresses: tuple[int, ...], width_bytes: int, banks: int) -> int:
-    """Return the most distinct words of one bank that lanes served together access."""
+    """Return the largest number of distinct words in one bank that a group of lanes accesses together."""
     together = max(banks * 4 // max(width_bytes, 4), 1)
     worst = 1
     for first in range(0, LANES, together):
