@@ -27,11 +27,11 @@ anything that a C++ program can do inside its process. So there are two processe
     read and compare        <---- shared memory ------------  (stopped)
     believe nothing         <---- answers (FIFO) -----------  claims: launches, errors, HIP events
 
-The compiler runs in a box of its own, because compiling hostile source is dangerous as well. The only file
-that the judge takes out of that box is `solution.so`, of bounded size, which it passes on as opaque bytes.
-The *bug finder* (`bug_finder.py`) runs an instrumented build in boxes of its own, beside the run that
-decides. A box (`warmfront.sandbox`) has no network, a read-only root, no capabilities, an allow list of
-system calls, and limits; it is used for one job and then destroyed.
+The compiler runs in its own box, because compiling hostile source is dangerous as well. The only file that
+the judge takes out of that box is `solution.so`, of bounded size, which it passes on as opaque bytes. The
+*bug finder* (`bug_finder.py`) runs an instrumented build in separate boxes, beside the run that decides. A
+box (`warmfront.sandbox`) has no network, a read-only root, no capabilities, an allow list of system calls,
+and limits; it is used for one job and then destroyed.
 
 What an attacker controls
 -------------------------
@@ -61,7 +61,7 @@ Why that suffices
 - *Time.* In a window of N calls the inputs become visible when the guest is resumed, and the outputs are read
   after it is stopped. The work for N correct outputs is therefore done between the two, by processes of the
   box, and the kernel counts their CPU time. Work after the answer counts, until all of the box is stopped.
-  Skipped calls leave poison. A result cannot be reused, because every call has inputs of its own.
+  Skipped calls leave poison. A result cannot be reused, because every call has different inputs.
 - *On a GPU.* Inputs and outputs of a timed call never pass through the host. The harness mixes the inputs
   from two base sets by secret random bits (`mixed_inputs.py`, `slot_kernels.h`), so the result of another
   call is useless. It checks inputs, guard zones and outputs with its own reference (`device_references.h`).
@@ -72,12 +72,12 @@ Why that suffices
   could waste time in the small windows to lower the slope. So a pair never counts for less than its large
   window divided by its calls, without the overhead of a window, which is measured in the same box before
   submitted code is loaded (`statistics.py`).
-- *A busy machine.* CPU time does not increase while other processes use the CPU. Windows whose guest had to
-  wait are discarded and counted while there are enough others; otherwise the interval is widened, and beyond
-  a limit the result is marked noisy. Time limits count CPU time too, with the wall clock as a distant
-  backstop.
+- *A busy machine.* CPU time does not increase while other processes use the CPU. Windows in which the guest
+  had to wait are discarded and counted, as long as there are enough others; otherwise the interval is
+  widened, and beyond a limit the result is marked noisy. Time limits count CPU time too, with the wall clock
+  as a distant backstop.
 - *A slow CPU.* CPU time increases when the CPU itself is slower: another VM on the host uses the other
-  hardware thread of its core, or its clock frequency falls. So the judge runs a fixed computation of its own
+  hardware thread of its core, or its clock frequency falls. So the judge itself runs a fixed computation
   before and after each window, on the guest's CPU, and moves the guest and itself to a CPU that runs at full
   speed. Windows next to a slow measurement are discarded, like windows that waited (`machine_speed.py`).
 - *Text.* Everything that comes out of a box passes one typed, bounded parser (`box_messages.py`).
@@ -92,14 +92,14 @@ What remains
   timed calls, and launches an empty kernel. Its time is the true time of its host code.
 - Two boxes share caches and memory bandwidth with the rest of the machine. That changes times by a few
   percent; the interval includes it.
-- A GPU cannot be stopped like a process. Inputs are revealed by a copy on the device after the clock started,
-  and outputs are saved by another before it ends; the time of both is measured with an empty guest and
+- A GPU cannot be stopped like a process. Inputs are revealed by a copy on the device after the clock starts,
+  and outputs are saved by another copy before it stops; the time of both is measured with an empty guest and
   subtracted. A kernel that keeps running on the GPU could begin while the first copy is under way.
-- A detached thread, or a stream without a synchronization, can work after `solution` returned. It gains
+- A detached thread, or a stream without a synchronization, can work after `solution` has returned. It gains
   nothing in the last call of a window, because SAVE copies the outputs next, and later writes are not read.
   In an earlier call it overlaps with the next calls, which are all inside the timed window. Inputs are
-  compared after the clock ended: a kernel may use them as scratch memory and restore them later, which needs
-  a copy of them, and so costs more than it saves.
+  compared after the clock has stopped: a kernel may use them as scratch memory and restore them later, which
+  needs a copy of them, and so costs more than it saves.
 - The references of the harness run on the GPU that they check. If a GPU computes the same wrong values for
   both, only the small cases reveal it, because NumPy checks those.
 - A result whose machine cannot give a guarantee (no freezer, no shared device memory) says so in

@@ -1,4 +1,4 @@
-"""Check the health of a GPU in the same boxes that submissions get: same user, groups, mounts and limits.
+"""Check the health of a GPU in boxes like those of submissions: same user, groups, mounts and limits.
 
 Our own programs use the device; no submitted code runs. `gpu_host` checks the machine first.
 """
@@ -135,7 +135,7 @@ def _residue_bytes(toolchain: Toolchain) -> int:
 
 
 def _residue(toolchain: Toolchain, sandbox: Sandbox, settings: Settings, pattern: int) -> HealthCheck:
-    """Check that a new program cannot read what an earlier program left in device memory."""
+    """Check that a new program cannot read data that an earlier program left in device memory."""
     with sandbox.take(toolchain.harness_template(settings)) as box:
         box.go()
         result = DeviceMemory(box).find_residue(_residue_bytes(toolchain), pattern)

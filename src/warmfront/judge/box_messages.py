@@ -1,9 +1,10 @@
-"""Parse everything that comes out of a box: answers, fault reports, printed text. Typed and bounded.
+"""Parse everything that comes out of a box (answers, fault reports, printed text) into typed, bounded values.
 
 A box runs hostile code, so every byte here may have been written by it. Numbers are checked for their type
-and range, kinds must be known, and text is cut and stripped of characters that a terminal would interpret.
-Anything else raises `InvalidMessage`. Free text never becomes a verdict or structure. ROCm's runtime reports
-a fault only as text; `parse_rocm_fault` extracts it for the message of a verdict that is already decided.
+and range, kinds must be known, and text is truncated and stripped of characters that a terminal would
+interpret. Anything else raises `InvalidMessage`. Free text never becomes a verdict or structure. ROCm's
+runtime reports a fault only as text; `parse_rocm_fault` extracts it for the message of a verdict that is
+already decided.
 """
 
 from __future__ import annotations
@@ -286,5 +287,5 @@ def printable_output(output: bytes) -> str:
 
 
 def marker_line(marker: int) -> bytes:
-    """Return the line that the guest prints after a case. It does no harm if the submission prints it too."""
+    """Return the line that the guest prints after a case. A submission that prints it too does no harm."""
     return b"\x1e%016x\n" % marker

@@ -135,12 +135,12 @@ class BufferLayout:
 
     @property
     def argument_count(self) -> int:
-        """Number of arguments of `solution`."""
+        """The number of arguments of `solution`."""
         return len(self._arguments)
 
     @property
     def data_bytes(self) -> int:
-        """Size of the data file."""
+        """The size of the data file."""
         return self.slot_stride * self.file_slots
 
     def plan(self, handles: bytes | None) -> bytes:

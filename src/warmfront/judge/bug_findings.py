@@ -110,7 +110,7 @@ class BugRecord:
 
 @dataclass(frozen=True, kw_only=True)
 class BugEvidence:
-    """Everything that is known after all cases have run."""
+    """The evidence from all cases, from which the findings are derived."""
 
     records: Sequence[BugRecord]
     lines: Mapping[int, Sequence[int]]  #: offset in the library → source lines, innermost first
@@ -210,7 +210,7 @@ def _lines(finding: Finding) -> frozenset[int | None]:
 
 
 def _follows(finding: Finding, others: Iterable[Finding]) -> bool:
-    """Return whether another finding on the same line explains this one."""
+    """Return whether this finding is a consequence of another one on the same line."""
     causes = _FOLLOWS_FROM.get(finding.kind, set())
     return any(
         other.kind in causes and other.kernel == finding.kernel and finding.line in _lines(other)
@@ -285,7 +285,7 @@ def _is_launch_access(data: Mapping[str, Any], line: int | None, evidence: BugEv
 
 
 def _offsets_in(value: object) -> list[int]:
-    """Return the valid offsets in a value that may be anything."""
+    """Return the valid offsets in an untrusted value of any type."""
     if not isinstance(value, list):
         return []
     return [part for part in value[:MAX_CHAIN] if parse_integer(part, 0, MAX_OFFSET) is not None]

@@ -1,7 +1,7 @@
 """Cancel a judge run from another thread by destroying its boxes.
 
 A cancellation is final. It may happen at any time: before the first box, between two boxes, while one is
-being made, or after the verdict.
+being created, or after the verdict.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class JudgeCancelled(WarmfrontError):
 
 
 class CancellationToken:
-    """The means to cancel one judge run. It tracks the run's boxes, and knows nothing else about them."""
+    """A token that cancels one judge run. It only tracks the run's boxes, to destroy them."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -54,10 +54,7 @@ class CancellationToken:
             self._changed.wait_for(lambda: not self._boxes_in_progress)
 
     def on_cancel(self, callback: Callable[[], object]) -> None:
-        """Call `callback` when the run is cancelled, in the cancelling thread.
-
-        Immediately if it already is.
-        """
+        """Call `callback` in the cancelling thread; immediately if the run is already cancelled."""
         with self._changed:
             if not self._is_cancelled:
                 self._callbacks.append(callback)
@@ -101,7 +98,7 @@ class CancellableSandbox:
         self._cancellation = cancellation
 
     def prepare(self, template: Template) -> None:
-        """Prepare a box in the underlying sandbox. It does not belong to this run until it is taken."""
+        """Prepare a box in the underlying sandbox. `cancel` does not destroy it unless this run takes it."""
         self._sandbox.prepare(template)
 
     def settle(self) -> None:
@@ -109,7 +106,7 @@ class CancellableSandbox:
         self._sandbox.settle()
 
     def take(self, template: Template) -> Box:
-        """Take a box, and destroy it when the run is cancelled."""
+        """Take a box, which is destroyed if the run is cancelled."""
         return self._cancellation.take(self._sandbox, template)
 
     def close(self) -> None:

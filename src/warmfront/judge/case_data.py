@@ -208,10 +208,7 @@ class CaseGenerator:
         return self._derive_seed("mix", number, call) % 2**64
 
     def case_data(self, number: int, case: Case, inputs: Tensors, *, sample: int = 0) -> CaseData:
-        """Return the data of a call with these inputs.
-
-        Large expected outputs are computed when they are needed.
-        """
+        """Return the data of a call with these inputs; compute large expected outputs on first access."""
         is_large = sum(tensor.nbytes for tensor in inputs.values()) >= LARGE_INPUT_BYTES
         expected = ExpectedOutputs(self._problem, case, inputs) if is_large else None
         return CaseData(
@@ -257,7 +254,7 @@ class CaseGenerator:
     def _in_timed_style(self, case: Case, number: int, sample: int, *, mixed: bool = False) -> Case:
         """Return the case in the style of a timed sample.
 
-        The first samples use every style once, in random order, so that no style is left to chance. Later
+        The first samples use every style once, in random order, so that every style occurs. Later
         samples use any style.
         """
         styles = list(self._problem.timed_styles(case, self._dtype))

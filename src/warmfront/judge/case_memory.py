@@ -64,7 +64,7 @@ GUEST_OWNS_MEMORY = (
 
 @dataclass(frozen=True, kw_only=True)
 class CollectedSlot:
-    """The place of a slot's outputs."""
+    """The location of a slot's outputs."""
 
     file_slot: int  #: slot of the data file
     inputs_intact: bool  #: the harness found the inputs unchanged; if not, the judge compares them
@@ -199,7 +199,7 @@ class DeviceMemory:
             problem: a problem for which the harness has a reference.
             case: the sizes.
             tolerances: one for each slot.
-            row_share: of outputs whose reference takes long, check one of this many rows, at random.
+            row_share: check one random row out of this many, for outputs whose reference is slow.
 
         Returns:
             Whether each slot passed. A slot that did not pass may still be correct: the host must check it.

@@ -185,7 +185,7 @@ class CaseTimer:
         return FastCpu(self.machine_speed, self.guest.pin)
 
     def _warm_up(self, layout: BufferLayout, inputs: TimedInputs, calls: int) -> None:
-        """Touch every slot; on a GPU, repeat this until its clock frequency is high."""
+        """Run a call in every slot; on a GPU, repeat this until its clock frequency is high."""
         start_s = self.toolchain.elapsed_s()
         self._checked_window(layout, inputs, calls)
         if self.toolchain.counts_cpu_time or self.toolchain.keep_busy(self.toolchain.warm_up_s):
@@ -326,7 +326,7 @@ def _reference_ms(cpu: FastCpu | None) -> float | None:
 
 
 def _with_reference(window: Window, cpu: FastCpu, before_ms: float) -> Window:
-    """Add the CPU's speed measured next to this window, and move away from a CPU that other processes use."""
+    """Add the CPU's speed, measured next to this window, and leave a CPU that other processes use."""
     reference_ms = max(before_ms, cpu.measure() or 0.0)
     if _waited(window):
         cpu.move()

@@ -33,7 +33,7 @@ class CompileJobs:
     """The compile jobs of one submission. They start on construction; the owner must call `close`.
 
     The constructor calls `translate` while the boxes of the compilers start, which takes about as long, and
-    raises what it raises.
+    propagates its exceptions.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class CompileJobs:
 
     @property
     def translated(self) -> TranslatedSource:
-        """The text that the compilers got."""
+        """The text that was passed to the compilers."""
         return self._translation.result()
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class CompileJobs:
 
 
 def start_compile(sandbox: Sandbox, template: Template, translation: Future[TranslatedSource]) -> CompileJob:
-    """Take a box with a waiting compiler and give it the source."""
+    """Take a box with a waiting compiler and send it the source."""
     box = sandbox.take(template)
     try:
         box.start()

@@ -117,7 +117,7 @@ class GuestProcess:
 
         Args:
             protect: make device memory inaccessible to host code (CPU runtime only).
-            shows_output: whether the author may see what this call prints.
+            shows_output: whether the author may see the output of this call.
         """
         marker = self._new_marker(self.case_name if shows_output else None)
         header = _RUN_HEADER.pack(1, _PROTECT if protect else 0, marker)
@@ -156,7 +156,7 @@ class GuestProcess:
         self._is_frozen = True
 
     def thaw(self) -> None:
-        """Let the guest run again."""
+        """Resume the guest."""
         if self._is_frozen:
             self._is_frozen = False
             self._box.thaw()

@@ -283,7 +283,7 @@ class JudgeRun:
     def _start_bug_finder(
         self, case_generator: CaseGenerator, compile_jobs: CompileJobs, stack: ExitStack
     ) -> None:
-        """Start the bug finder, with a build of its own, unless it is disabled or unavailable."""
+        """Start the bug finder, with its own build, unless it is disabled or unavailable."""
         is_enabled = self._settings.bug_finder or self._bug_finder_limits is THOROUGH
         if self._toolchain.checked_build is None or not is_enabled:
             return
@@ -358,7 +358,7 @@ class JudgeRun:
         check_slot(case_data, layout, memory, answer)
 
     def _read_buffers(self, layout: BufferLayout, memory: CaseMemory) -> None:
-        """Keep the outputs of a scratch kernel, which are shown instead of compared."""
+        """Store the outputs of a scratch kernel, which are shown instead of compared."""
         problem = self._request.problem
         if not isinstance(problem, ScratchProblem):
             return
@@ -424,7 +424,7 @@ class JudgeRun:
         )
 
     def _results_with(self, outputs: dict[str, str]) -> tuple[CaseResult, ...]:
-        """Return the results of all cases, with the program's output during each."""
+        """Return the results of all cases, each with the program's output during the case."""
         return tuple(replace(result, output=outputs.get(result.name, "")) for result in self._results)
 
     def _checked(self, outputs: dict[str, str]) -> Checked:

@@ -3,7 +3,7 @@
 CPU time does not increase while a process waits. But it increases when the CPU itself is slower: at a lower
 clock frequency, or while another VM on the same host uses the other hardware thread of a core. On a cloud VM
 that is common: a CPU switches between two speeds, up to 1.9 times apart, many times per second. No kernel
-counter shows it. The CPU time of a fixed computation does.
+counter shows this, but the CPU time of a fixed computation does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Check what times depend on: copies, the overhead of a call, bandwidth, and repeatability.
+"""Measure the factors on which times depend: copies, the overhead of a call, bandwidth, and repeatability.
 
 No check is required to pass, because a slow machine can judge too.
 """

@@ -47,7 +47,7 @@ def check_call(
         case_data: the inputs of the call, and the expected outputs.
         layout: the layout of the data file.
         data_file: the data file after the call.
-        run_answer: what the guest claims about the call.
+        run_answer: the guest's claims about the call.
         slot: the slot of the data file.
         inputs_intact: whether the harness found the inputs and their guard zones unchanged.
     """

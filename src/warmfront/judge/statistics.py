@@ -61,16 +61,16 @@ def time_per_call(
     bias that grows with the noise.
 
     On a GPU, the time of the same window with an empty guest is subtracted from each, so that no constant
-    costs are left. Then the large windows alone give the time. Their median is several times more certain
-    than that of the slopes, and the maximum of the two would be too long on average. The slope is used only
-    if its whole interval is above that median: then the empty windows were too slow.
+    costs are left. Then the time is computed from the large windows alone. Their median is several times more
+    certain than that of the slopes, and the maximum of the two would be too long on average. The slope is
+    used only if its whole interval is above that median: then the empty windows were too slow.
 
     Args:
         windows: in the order in which they were measured; a pair is two neighbors. A pair with a discarded
             window is left out.
         overhead_ms: the time of a window with a solution that does nothing.
         reference_ms: the CPU time of the judge's own computation when the machine was fastest recently; None
-            if it is not known, or not to be considered.
+            if it is unknown, or must be ignored.
     """
     pairs = [sorted(pair, key=lambda window: window.calls) for pair in kept_pairs(windows)]
     slopes_ms = [(large.time_ms - small.time_ms) / (large.calls - small.calls) for small, large in pairs]

@@ -1,11 +1,11 @@
-"""The inputs of timed calls: where they come from, and how their outputs are checked.
+"""The inputs of timed calls, and the check of their outputs.
 
 No two calls get the same inputs, and the outputs of every call are checked.
 
 - `FreshInputs`: each call has inputs that NumPy draws, and NumPy checks its outputs. Used for small cases.
 - `MixedInputs`: the harness mixes the inputs of each call from base sets, and checks the outputs with its own
-  reference, both on the GPU. NumPy checks every slot again that the harness rejects, and decides.
-  Of large matrix products, the harness checks a part of the rows, which is drawn at random after the call.
+  reference, both on the GPU. NumPy rechecks every slot that the harness rejects, and decides.
+  For large matrix products, the harness checks only some rows, which are drawn at random after the call.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class MixedInputs:
         )
 
     def check(self, layout: BufferLayout, run_answer: RunAnswer) -> None:
-        """Check all slots on the device, and on the host those that it rejects or cannot check."""
+        """Check all slots on the device, and those that it rejects or cannot check on the host."""
         for slot, is_right in enumerate(self._verify()):
             if not is_right:
                 case_data = self._case_data(layout, self._keys[slot])
