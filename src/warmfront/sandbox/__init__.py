@@ -23,7 +23,7 @@ TRUSTED = "none (trusted)"
 
 @dataclass(frozen=True, kw_only=True)
 class SandboxAvailability:
-    """The availability of a sandbox on this machine."""
+    """Whether a sandbox works on this machine, and if not, why."""
 
     name: str
     works: bool

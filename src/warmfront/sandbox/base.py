@@ -1,4 +1,4 @@
-"""The interface of sandboxes. A box is made ahead of time, used once and destroyed.
+"""The interface of sandboxes. A box is created ahead of time, used once and destroyed.
 
 A box is described by a `Template`. Its `folder` on the host is mounted inside as `/box`, read-only except for
 the files that the template lists in `outputs`, and is the working directory of the program. Two FIFOs in it,
@@ -36,7 +36,7 @@ DEFAULT_CPU_WEIGHT = 100
 
 
 class ExitReason(StrEnum):
-    """The reason for which a box ended."""
+    """The reason why a box ended."""
 
     EXITED = "exited"  #: the program exited with a code
     SIGNALED = "signaled"  #: the program was killed by a signal, and not because of a limit
@@ -197,7 +197,7 @@ class Box(Protocol):
         """
 
     def set_cpus(self, cpus: set[int]) -> bool:
-        """Restrict the processes of the box to these CPUs. They could undo it themselves.
+        """Restrict the processes of the box to these CPUs. The processes themselves could undo this.
 
         Returns:
             Whether that was possible: the processes of a box in a container are not always visible here.
@@ -240,7 +240,7 @@ class Sandbox(Protocol):
         The caller owns the box and must `destroy` it.
 
         Raises:
-            SandboxFailed: the sandbox is closed, or the box could not be made.
+            SandboxFailed: the sandbox is closed, or the box could not be created.
         """
 
     def close(self) -> None:
@@ -268,7 +268,7 @@ def read_output(box: Box, name: str, *, limit_bytes: int) -> bytes:
 def device_groups(devices: Iterable[str]) -> tuple[int, ...]:
     """Return the group ids of device files; a box's user needs these groups to open the files.
 
-    They are numeric because the container or image of a box does not know the host's group names. The root
+    They are numeric because the container or image of a box does not contain the host's group names. The root
     group is left out, because it would also give access to other files.
     """
     groups = set()

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Freezer(Protocol):
-    """A means to stop and continue all processes of a box."""
+    """A mechanism that stops and resumes all processes of a box."""
 
     def freeze(self) -> None:
         """Begin to stop every process."""
@@ -46,7 +46,7 @@ class Freezer(Protocol):
         """
 
     def thaw(self) -> None:
-        """Continue every process. A box without processes is not an error."""
+        """Resume every process. A box without processes is not an error."""
 
 
 class ChannelBox(ABC):
@@ -270,7 +270,7 @@ class ChannelBox(ABC):
         self._output = OutputReader(chunks, limit_bytes=limit_bytes, on_flood=self._kill)
 
     def _with_cause(self, end: BoxExit) -> BoxExit:
-        """Replace the signal that killed the program with the reason for which we sent it."""
+        """Replace the signal that killed the program with the reason why we sent it."""
         if self._cause is None or (
             end.reason is ExitReason.MEMORY and self._cause is not ExitReason.DESTROYED
         ):
@@ -317,7 +317,7 @@ class ChannelBox(ABC):
         """Return the ids of all threads of the started box, if they are visible here."""
 
     def _is_out_of_memory(self) -> bool:
-        """Return whether the started box is out of memory, if its kernel reports that while it runs."""
+        """Return whether the started box is out of memory, if the kernel reports that while the box runs."""
         return False
 
     @abstractmethod

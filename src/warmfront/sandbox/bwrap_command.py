@@ -1,6 +1,6 @@
 """The command line of bubblewrap: what is visible in a box, and how its program becomes user `nobody`.
 
-Only the probe runs anything: it finds out which mode works on this machine.
+Only the probe, which determines the mode that works on this machine, runs a program.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def _drop_privileges() -> tuple[str, ...]:
 
 
 def _try(mode: BwrapMode) -> subprocess.Popen[bytes] | OSError:
-    """Start `true` in this mode; return the process, or the reason for which it could not be started."""
+    """Start `true` in this mode; return the process, or the reason why it could not be started."""
     command = [
         *mode.before,
         _tool("bwrap"),

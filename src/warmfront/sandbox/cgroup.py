@@ -103,7 +103,7 @@ class ControlGroup(ABC):
 
     @abstractmethod
     def thaw(self) -> None:
-        """Continue every process inside."""
+        """Resume every process inside."""
 
     @abstractmethod
     def cpu_s(self) -> float | None:
@@ -195,7 +195,7 @@ class ControlGroupV1(ControlGroup):
         return True
 
     def thaw(self) -> None:
-        """Continue every process inside."""
+        """Resume every process inside."""
         if "freezer" in self._directories:
             _write_existing(self._freezer_state, "THAWED")
 
@@ -271,7 +271,7 @@ class ControlGroupV2(ControlGroup):
         _write_existing(self._freeze_file, 1)
 
     def thaw(self) -> None:
-        """Continue every process inside."""
+        """Resume every process inside."""
         _write_existing(self._freeze_file, 0)
 
     def cpu_s(self) -> float | None:

@@ -1,6 +1,6 @@
 """Boxes with Docker: one container per box, started ahead of time, used once and removed.
 
-The daemon may run outside the container that we run in, so it shares only paths with us. The CPU time
+The daemon may run outside our own container, so it and this process share only paths. The CPU time
 of a box is read, and the box is frozen, in its control group: the daemon reports CPU time once per second
 (20.10) and takes 50 ms to pause a container, which would be part of every measured time. So a worker task
 mounts /proc and /sys/fs/cgroup of its VM. The SDK is an optional dependency and slow to import: it is loaded
@@ -357,7 +357,7 @@ class PausedContainer:
         return True
 
     def thaw(self) -> None:
-        """Continue every process."""
+        """Resume every process."""
         with contextlib.suppress(*_sdk_errors()):  # it has already ended, or is not paused
             self._api.unpause(self._container)
 

@@ -155,7 +155,7 @@ class ProcessBox(ChannelBox):
 
     @abstractmethod
     def _kill_rest(self) -> None:
-        """Kill the processes that the program left behind, and wait for their end."""
+        """Kill the processes that the program left behind, and wait until they have ended."""
 
     @abstractmethod
     def _account(self, returncode: int, output: bytes) -> BoxExit:

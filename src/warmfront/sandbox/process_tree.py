@@ -94,7 +94,7 @@ class ProcessTree:
         return True
 
     def thaw(self) -> None:
-        """Continue every process."""
+        """Resume every process."""
         self._signal(signal.SIGCONT)
 
     def cpu_s(self) -> float:

@@ -44,7 +44,7 @@ Numbers = tuple[int, int | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Condition:
-    """True if the masked argument equals the value."""
+    """A condition that holds if the masked argument equals the value."""
 
     argument: int
     mask: int = ALL_BITS
