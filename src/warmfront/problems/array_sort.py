@@ -78,7 +78,7 @@ $$b_0 \le b_1 \le \dots \le b_{n-1}$$
         return (*_TIMED_STYLES, "duplicates", "equal", "extremes", "sorted", "nearly-sorted", "reversed")
 
     def timed_styles(self, case: Case, dtype: Dtype) -> Sequence[str]:  # noqa: ARG002 - the same for all
-        """Return random orders of values that use all bits. All of them are the same work for a sort."""
+        """Return random orders of values that use all bits. Each takes the same amount of work to sort."""
         return _TIMED_STYLES
 
     def inputs(self, case: Case, dtype: Dtype, rng: np.random.Generator) -> Tensors:

@@ -30,7 +30,7 @@ def parts_of(count: int, *, chunk: int = CHUNK) -> Iterator[slice]:
 
 
 def run_parallel(function: Callable[[_Part], object], parts: Iterable[_Part]) -> None:
-    """Call the function once for each part, in threads if the machine has more than one CPU."""
+    """Call the function once per part, in threads if the machine has more than one CPU."""
     pool = _pool()
     if pool is None:
         for part in parts:

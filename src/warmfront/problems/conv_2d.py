@@ -74,7 +74,7 @@ As in neural networks, the kernel is not flipped (this is a cross-correlation).
         ]
 
     def ranges(self, scale: Scale) -> Mapping[str, Range]:
-        """Return images of any extents and kernels of odd ones."""
+        """Return images of any extents and kernels of odd extents."""
         image, kernel = Sizes(1, 4200 if scale is Scale.GPU else 512), Sizes(1, 31, step=2)
         return {"H": image, "W": image, "Kh": kernel, "Kw": kernel}
 

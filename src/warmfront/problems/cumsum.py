@@ -44,7 +44,7 @@ $$y_i = \sum_{j=0}^{i} x_j, \qquad 0 \le i < N$$
 """
 
     def cases(self, scale: Scale) -> Sequence[Case]:
-        """Return lengths around wavefronts and blocks, and one above 1024 blocks of 1024."""
+        """Return lengths near multiples of a wave and a block, and one above 1024 blocks of 1024."""
         return [
             _case(1, "one element"),
             _case(7, "a few"),

@@ -170,7 +170,7 @@ def wide(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Arra
 
 
 def tiny(shape: tuple[int, ...], dtype: Dtype, rng: np.random.Generator) -> Array:
-    """Draw values of both signs near zero, some subnormal, which a kernel with a threshold loses."""
+    """Draw values of both signs near zero, some subnormal, to expose kernels with a threshold."""
     low, high = _TINY_EXPONENTS[dtype]
 
     def draw_part(count: int, rng: np.random.Generator) -> Array:

@@ -1,4 +1,4 @@
-"""Cases of an author's own: sizes and a style, validated against the problem before anything runs.
+"""An author's own cases: sizes and a style, validated against the problem before anything runs.
 
 A check can have a few of them beside the problem's cases. They are never part of a timed submission.
 """
@@ -62,7 +62,7 @@ def validate_own_cases(
 
     Args:
         declared: the objects. `values` has the value of every parameter that is passed by value; a number of
-            dimensions may be left out. `style` may be left out.
+            dimensions may be omitted. `style` is optional.
         problem: the problem.
         dtype: the dtype of the submission.
         scale: the kind of machine that runs them, which decides how large they may be.

@@ -197,7 +197,7 @@ def check_ranges(ranges: Mapping[str, Range], allowed: Mapping[str, tuple[type[R
 
 
 def _in_order(ranges: Mapping[str, Range]) -> list[str]:
-    """Return the names in the problem's order, but those that depend on a shape last."""
+    """Return the names in the problem's order, except that those that depend on a shape come last."""
     return sorted(ranges, key=lambda name: isinstance(ranges[name], DimensionsOf | DimensionIn))
 
 

@@ -1,6 +1,7 @@
 """The revision of a problem: a hash of the source that defines it.
 
-Two receipts with the same revision and release of Warmfront used the same sizes, reference and tolerances.
+Receipts with the same revision and the same release of Warmfront used the same sizes, reference and
+tolerances.
 """
 
 from __future__ import annotations

@@ -220,7 +220,7 @@ class Problem(ABC):
 
     @abstractmethod
     def flops(self, case: Case) -> int:
-        """Return the number of floating-point operations that the case needs, or 0 if it does not matter."""
+        """Return the number of floating-point operations that the case needs, or 0 if it is irrelevant."""
 
     @abstractmethod
     def bytes_moved(self, case: Case, dtype: Dtype) -> int:
@@ -248,7 +248,7 @@ class Problem(ABC):
         }
 
     def starter(self, dtype: Dtype) -> str:
-        """Return code to start from, which compiles and launches an empty kernel, so its result is wrong."""
+        """Return starter code, which compiles and launches an empty kernel, so its result is wrong."""
         kernel = self.slug.replace("-", "_") + "_kernel"
         parameters = ", ".join(p.c_declaration(dtype) for p in self.signature)
         arguments = ", ".join(p.name for p in self.signature)

@@ -131,7 +131,7 @@ class _GeneratedInputs(dict[str, "np.ndarray[Any, Any]"]):
 
 
 class _SandboxedProblem(Problem):
-    """A problem whose methods return the declarations of its program."""
+    """A problem whose methods return what the program in the box declares."""
 
     difficulty = Difficulty.MEDIUM
     tags = ("sent along",)
