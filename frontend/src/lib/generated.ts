@@ -28,7 +28,7 @@ export interface AcceptedEvent {
   fidelity_reason?: string;
 }
 
-/** What an action on a VM would do. */
+/** The effect that an action on a VM would have. */
 export interface ActionEffectResponse {
   action: AuditAction;
   /** In one or two sentences, with the amounts. */
@@ -154,7 +154,7 @@ export interface AssignmentResponse {
   results: AssignmentResultResponse[];
 }
 
-/** What one member achieved before the deadline. */
+/** The result of one member before the deadline. */
 export interface AssignmentResultResponse {
   user: string;
   submissions: number;
@@ -318,7 +318,7 @@ export interface BurnDownPoint {
   remaining_usd: number;
 }
 
-/** A parameter of `solution` that a case gives a value, and its allowed values. */
+/** A parameter of `solution` that has a value in each case, and its allowed values. */
 export interface CaseParameter {
   name: string;
   /** `dimension` is the index of a dimension of `shape`. */
@@ -382,7 +382,7 @@ export interface ClaimResponse {
   claimed: number;
 }
 
-/** The reason for which the source does not compile. */
+/** The reason why the source does not compile. */
 export interface CompileFailureResponse {
   code: string;
   message: string;
@@ -427,7 +427,7 @@ export interface CostsResponse {
   forecast: ForecastResponse | null;
 }
 
-/** What CPU nodes cost, and what the same time on VMs with a GPU would have cost. */
+/** The cost of CPU nodes, and the cost of the same time on VMs with a GPU. */
 export interface CpuNodeCosts {
   /** How long CPU nodes were billed: booting, judging and idle. */
   seconds: number;
@@ -487,7 +487,7 @@ export interface DebugInfo {
   grid: ErrorGrid | null;
 }
 
-/** One compiler message; line 0 means that it has no place in the source. */
+/** One compiler message; line 0 means that it has no position in the source. */
 export interface DiagnosticResponse {
   line: number;
   column: number;
@@ -639,7 +639,7 @@ export interface ForeignVmResponse {
   created_at: string | null;
 }
 
-/** Every GPU type that the service knows. */
+/** Every GPU type in the service's catalog. */
 export interface GpuListResponse {
   items: GpuResponse[];
 }
@@ -739,7 +739,7 @@ export interface InvitationListResponse {
   items: InvitationResponse[];
 }
 
-/** What an invitation gives to the person who accepts it. */
+/** The role, team and budget that an invitation grants to the person who accepts it. */
 export interface InvitationPreviewResponse {
   role: Role;
   team: string | null;
@@ -784,7 +784,7 @@ export interface InvitationSecretRequest {
   secret: string;
 }
 
-/** Latencies of all submissions, and by how they got a VM. */
+/** Latencies of all submissions, of cold starts and of warm reuses. */
 export interface Latencies {
   all: LatencyPercentiles;
   cold: LatencyPercentiles;
@@ -854,7 +854,7 @@ export interface LeaderboardResponse {
   simulated: LeaderboardEntry[];
 }
 
-/** What the change of one limit does. */
+/** The effect of changing one limit. */
 export interface LimitEffectResponse {
   name: string;
   text: string;
@@ -931,7 +931,7 @@ export interface MatrixFormResponse {
   share: number;
 }
 
-/** The matrix instructions of the loop with the most of them, or of the kernel if no loop has any. */
+/** The matrix instructions of the loop that has the most of them, or of the kernel if no loop has any. */
 export interface MatrixUsageResponse {
   line: number | null;
   forms: MatrixFormResponse[];
@@ -1062,7 +1062,7 @@ export interface OperationsResponse {
   latencies_s: Latencies;
 }
 
-/** A case of the author's own: sizes, and the style of the inputs. */
+/** An author's own case: sizes, and the style of the inputs. */
 export interface OwnCase {
   /** The value of every parameter of `solution` that is passed by value, by name. A number of dimensions may be left out. */
   values: Record<string, number | number[]>;
@@ -1090,7 +1090,7 @@ export interface PaceForecastListResponse {
   items: PaceForecast[];
 }
 
-/** Until when to keep a VM. */
+/** The time until which to keep a VM. */
 export interface PinRequest {
   /** ISO 8601 with a time zone. */
   until: string;
@@ -1188,7 +1188,7 @@ export interface ProblemResponse {
   solved: boolean;
 }
 
-/** What a user has done: solved problems with ranks, and activity. */
+/** The profile of a user: solved problems with ranks, and activity. */
 export interface ProfileResponse {
   user: string;
   display_name: string;
@@ -1216,7 +1216,7 @@ export interface ProvisioningEvent {
   eta_s: number | null;
 }
 
-/** The reason for which no VM with a GPU type is being provisioned. */
+/** The reason why no VM with a GPU type is being provisioned. */
 export interface ProvisioningProblemResponse {
   gpu_type: string;
   /** Whether the circuit breaker is open, so that submissions fail. Otherwise they wait. */
@@ -1278,7 +1278,7 @@ export interface QueueResponse {
   items: QueueEntry[];
 }
 
-/** The reason for which a submission would be rejected. */
+/** The reason why a submission would be rejected. */
 export interface QuoteRefusal {
   code: string;
   detail: string;
@@ -1434,7 +1434,7 @@ export interface SignInRequest {
   invitation?: string | null;
 }
 
-/** Where the browser continues the sign-in. */
+/** The address at which the browser continues the sign-in. */
 export interface SignInResponse {
   url: string;
 }
@@ -1729,7 +1729,7 @@ export interface UserListResponse {
   items: UserResponse[];
 }
 
-/** What an admin decides about a user; all fields are replaced. */
+/** A user's role, team, budget and access, set by an admin; all fields are replaced. */
 export interface UserRequest {
   role: Role;
   team?: string | null;
@@ -1807,7 +1807,7 @@ export interface VisibilityRequest {
   visibility: Visibility;
 }
 
-/** The possible actions on a VM, with what each saves or costs. */
+/** The possible actions on a VM, and what each would save or cost. */
 export interface VmActionsResponse {
   vm_id: string;
   items: ActionEffectResponse[];
@@ -1994,7 +1994,7 @@ export interface WaitingEvent {
   gives_up_in_s: number;
 }
 
-/** This month's arrivals under other policies. */
+/** The cost of this month's arrivals under other policies. */
 export interface WhatIfResponse {
   since: string;
   /** Submissions that got a VM: the arrivals that are replayed. */

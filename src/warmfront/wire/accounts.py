@@ -47,7 +47,7 @@ class SignInRequest(RequestModel):
 
 
 class SignInResponse(ResponseModel):
-    """Where the browser continues the sign-in."""
+    """The address at which the browser continues the sign-in."""
 
     url: str
 
@@ -59,7 +59,7 @@ class InvitationSecretRequest(RequestModel):
 
 
 class InvitationPreviewResponse(ResponseModel):
-    """What an invitation gives to the person who accepts it."""
+    """The role, team and budget that an invitation grants to the person who accepts it."""
 
     role: Role
     team: str | None
@@ -136,7 +136,7 @@ class UserListResponse(ResponseModel):
 
 
 class UserRequest(RequestModel):
-    """What an admin decides about a user; all fields are replaced."""
+    """A user's role, team, budget and access, set by an admin; all fields are replaced."""
 
     role: RoleField
     team: TeamName | None = Field(None, examples=[None])
@@ -201,7 +201,7 @@ class ActivityDay(ResponseModel):
 
 
 class ProfileResponse(ResponseModel):
-    """What a user has done: solved problems with ranks, and activity."""
+    """The profile of a user: solved problems with ranks, and activity."""
 
     user: str
     display_name: str

@@ -33,7 +33,7 @@ class GpuResponse(ResponseModel):
 
 
 class GpuListResponse(ResponseModel):
-    """Every GPU type that the service knows."""
+    """Every GPU type in the service's catalog."""
 
     items: list[GpuResponse]
 
@@ -69,7 +69,7 @@ class ProblemResponse(ResponseModel):
 
 
 class CaseParameter(ResponseModel):
-    """A parameter of `solution` that a case gives a value, and its allowed values."""
+    """A parameter of `solution` that has a value in each case, and its allowed values."""
 
     name: str
     kind: Literal["size", "number", "shape", "dimension"] = Field(

@@ -35,7 +35,7 @@ class LatencyPercentiles(ResponseModel):
 
 
 class Latencies(ResponseModel):
-    """Latencies of all submissions, and by how they got a VM."""
+    """Latencies of all submissions, of cold starts and of warm reuses."""
 
     all: LatencyPercentiles
     cold: LatencyPercentiles
@@ -106,7 +106,7 @@ class BillingReconciliationResponse(ResponseModel):
 
 
 class CpuNodeCosts(ResponseModel):
-    """What CPU nodes cost, and what the same time on VMs with a GPU would have cost."""
+    """The cost of CPU nodes, and the cost of the same time on VMs with a GPU."""
 
     seconds: float = Field(description="How long CPU nodes were billed: booting, judging and idle.")
     cost_usd: Dollars = Field(description="According to the ledger.")

@@ -221,13 +221,13 @@ class _DescribedAs:
         self._in_text = in_text
 
     def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> Any:  # noqa: ANN401
-        """Accept anything."""
+        """Accept any value, because stored events are sent without validation."""
         return core_schema.any_schema()
 
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        """Refer to the model."""
+        """Describe the value in OpenAPI by a reference to the model."""
         described = handler(self._model.__pydantic_core_schema__)
         if not self._in_text:
             return described

@@ -56,7 +56,7 @@ class PolicyCost(ResponseModel):
 
 
 class WhatIfResponse(ResponseModel):
-    """This month's arrivals under other policies."""
+    """The cost of this month's arrivals under other policies."""
 
     since: Timestamp
     tasks: int = Field(description="Submissions that got a VM: the arrivals that are replayed.")

@@ -35,7 +35,7 @@ class QueueResponse(ResponseModel):
 
 
 class ProvisioningProblemResponse(ResponseModel):
-    """The reason for which no VM with a GPU type is being provisioned."""
+    """The reason why no VM with a GPU type is being provisioned."""
 
     gpu_type: str = Field(examples=["MI300X"])
     open: bool = Field(

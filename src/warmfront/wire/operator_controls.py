@@ -1,4 +1,4 @@
-"""What operators do at run time: actions on VMs, the intake, limits, keys and teams."""
+"""The operators' controls at run time: actions on VMs, the intake, limits, keys and teams."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Reason = Annotated[str, Field(max_length=300, examples=["The image is being rep
 
 
 class PinRequest(RequestModel):
-    """Until when to keep a VM."""
+    """The time until which to keep a VM."""
 
     until: str = Field(
         max_length=40, description="ISO 8601 with a time zone.", examples=["2026-01-31T18:00:00Z"]
@@ -25,7 +25,7 @@ class PinRequest(RequestModel):
 
 
 class ActionEffectResponse(ResponseModel):
-    """What an action on a VM would do."""
+    """The effect that an action on a VM would have."""
 
     action: AuditAction
     text: str = Field(description="In one or two sentences, with the amounts.")
@@ -34,7 +34,7 @@ class ActionEffectResponse(ResponseModel):
 
 
 class VmActionsResponse(ResponseModel):
-    """The possible actions on a VM, with what each saves or costs."""
+    """The possible actions on a VM, and what each would save or cost."""
 
     vm_id: str
     items: list[ActionEffectResponse]
@@ -86,7 +86,7 @@ class LimitResponse(ResponseModel):
 
 
 class LimitEffectResponse(ResponseModel):
-    """What the change of one limit does."""
+    """The effect of changing one limit."""
 
     name: str
     text: str

@@ -17,7 +17,7 @@ from warmfront.wire.base import SOURCE_EXAMPLE, Dollars, RequestModel, ResponseM
 
 
 class OwnCase(RequestModel):
-    """A case of the author's own: sizes, and the style of the inputs."""
+    """An author's own case: sizes, and the style of the inputs."""
 
     values: dict[str, int | float | list[int]] = Field(
         description="The value of every parameter of `solution` that is passed by value, by name. A number "
@@ -172,7 +172,7 @@ class SourceResponse(ResponseModel):
 
 
 class QuoteRefusal(ResponseModel):
-    """The reason for which a submission would be rejected."""
+    """The reason why a submission would be rejected."""
 
     code: str = Field(examples=["BUDGET_EXCEEDED"])
     detail: str

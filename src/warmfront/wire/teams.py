@@ -31,7 +31,7 @@ class TeamBudgetRequest(RequestModel):
 
 
 class AssignmentResultResponse(ResponseModel):
-    """What one member achieved before the deadline."""
+    """The result of one member before the deadline."""
 
     user: str
     submissions: int

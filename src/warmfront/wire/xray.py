@@ -64,7 +64,7 @@ class MatrixFormResponse(ResponseModel):
 
 
 class MatrixUsageResponse(ResponseModel):
-    """The matrix instructions of the loop with the most of them, or of the kernel if no loop has any."""
+    """The matrix instructions of the loop that has the most of them, or of the kernel if no loop has any."""
 
     line: int | None
     forms: list[MatrixFormResponse]
@@ -155,7 +155,7 @@ class RooflineResponse(ResponseModel):
 
 
 class DiagnosticResponse(ResponseModel):
-    """One compiler message; line 0 means that it has no place in the source."""
+    """One compiler message; line 0 means that it has no position in the source."""
 
     line: int
     column: int
@@ -165,7 +165,7 @@ class DiagnosticResponse(ResponseModel):
 
 
 class CompileFailureResponse(ResponseModel):
-    """The reason for which the source does not compile."""
+    """The reason why the source does not compile."""
 
     code: str
     message: str
