@@ -131,7 +131,7 @@ class TrivialListeners:
         """Do nothing: no submission is cancelled."""
 
     async def health(self, vm: VMInstance) -> ListenerHealth:
-        """Return that the listener is healthy."""
+        """Report the listener as healthy."""
         return ListenerHealth(
             version="",
             toolchain="",

@@ -24,7 +24,7 @@ NO_HASH = ""
 
 
 class AuditAction(StrEnum):
-    """What was done; stable, because programs may match on it."""
+    """The kind of an action. Its values are stable, because programs may match on them."""
 
     VM_RELEASE = "vm.release"
     VM_DRAIN = "vm.drain"
@@ -133,7 +133,7 @@ def chained(record: AuditRecord, *, seq: int, time: float, previous_sha256: str)
 
 
 def check_chain(entries: Iterable[AuditEntry]) -> ChainCheck:
-    """Check all entries of an audit log, oldest first, up to the first that does not fit."""
+    """Check the entries of an audit log, oldest first, up to the first invalid one."""
     count, previous_sha256 = 0, NO_HASH
     for entry in entries:
         problem = _problem(entry, seq=count + 1, previous_sha256=previous_sha256)
@@ -146,7 +146,7 @@ def check_chain(entries: Iterable[AuditEntry]) -> ChainCheck:
 
 
 def _problem(entry: AuditEntry, *, seq: int, previous_sha256: str) -> str:
-    """Return what is wrong with an entry; empty if it fits."""
+    """Return why an entry does not continue the chain; empty if it does."""
     if entry.seq != seq:
         return f"entry {seq} is missing; the next one is {entry.seq}"
     if entry.previous_sha256 != previous_sha256:

@@ -9,7 +9,7 @@
     │   ├── BadProblemFile
     │   ├── IsolationRequired
     │   ├── BadRequest              HTTP 422
-    │   │   ├── InvalidCase         a case of an author's own does not fit the problem
+    │   │   ├── InvalidCase        one of the author's own cases does not fit the problem
     │   │   └── InvalidLaunch       the launch of a scratch kernel does not fit the kernel or the limits
     │   ├── NoApiKey
     │   ├── NotAuthenticated        HTTP 401
@@ -155,7 +155,7 @@ class BadRequest(UsageError):
 
 
 class InvalidCase(BadRequest):
-    """A case of an author's own does not fit the problem."""
+    """One of the author's own cases does not fit the problem."""
 
     def __init__(self, field: str, message: str, *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)

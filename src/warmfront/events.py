@@ -28,7 +28,7 @@ SCHEMA_VERSION = 1
 
 
 class VMStart(StrEnum):
-    """The way in which an attempt got its VM."""
+    """How an attempt got its VM."""
 
     COLD_START = "COLD_START"  #: it waited for a VM to be provisioned
     WARM_REUSE = "WARM_REUSE"  #: a VM was ready

@@ -32,7 +32,7 @@ _PARTITION_NAME = re.compile(r"(?P<card>[A-Z0-9]+)-(?P<compute>[A-Z]{3})-(?P<mem
 
 
 def vm_with(gpu: str) -> str:
-    """Return what messages call a VM with this GPU type, such as `VM with an MI300X` or `CPU node`."""
+    """Describe a VM with this GPU type for messages, such as `VM with an MI300X` or `CPU node`."""
     return "CPU node" if gpu == CPU_NODE else f"VM with an {gpu}"
 
 
@@ -108,7 +108,7 @@ class Gpu:
         )
 
     def with_compute_units(self, compute_units: int) -> Gpu:
-        """Return a GPU like this with another number of compute units, and peaks in proportion."""
+        """Return a GPU like this one with another number of compute units, and peaks in proportion."""
         share = compute_units / self.compute_units
         return replace(
             self,

@@ -19,7 +19,7 @@ MAX_SOURCE_BYTES = 256 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeRequest:
-    """One kernel for one problem, and what to do with it."""
+    """One kernel for one problem, and the endpoint it was sent to."""
 
     source: str  #: HIP source as the author wrote it
     problem: Problem

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def create_private_file(path: Path, content: bytes) -> None:
-    """Create the file unless it exists. A draft is linked, so that only one of several processes succeeds."""
+    """Create the file unless it exists.
+
+    It is written as a draft and then linked, so that only one of several processes succeeds.
+    """
     draft = _write_draft(path, content)
     try:
         with suppress(FileExistsError):  # another process was first; its content is used

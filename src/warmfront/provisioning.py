@@ -8,7 +8,7 @@ from warmfront.value_class import dataclass
 
 
 class FailureKind(StrEnum):
-    """The reason for which a VM could not be provisioned."""
+    """The reason why a VM could not be provisioned."""
 
     NO_CAPACITY = "NO_CAPACITY"  #: the cloud has no such VM available
     FLEET_FULL = "FLEET_FULL"  #: the fleet has its maximum number of VMs
@@ -57,7 +57,7 @@ _REPEATING = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class ProvisioningProblem:
-    """The reason for which no VM of a GPU type is being provisioned. Times are seconds since 1970."""
+    """The reason why no VM of a GPU type is being provisioned. Times are seconds since 1970."""
 
     gpu: str
     is_open: bool  #: whether a circuit breaker is open, so that submissions fail; otherwise they wait

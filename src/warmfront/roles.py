@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What a user may do. Each role includes the permissions of the roles before it."""
+    """A role of a user. Each role includes the permissions of the roles before it."""
 
     READER = "reader"  #: read problems, leaderboards, their own submissions and those shared with them
     AUTHOR = "author"  #: also submit kernels, make X-rays and share results

@@ -348,7 +348,7 @@ class Settings:
 
     @property
     def regions(self) -> tuple[str, ...]:
-        """The regions that VMs may be in; none: all."""
+        """The regions in which VMs may be; empty for all."""
         return tuple(name.strip() for name in self.region.split(",") if name.strip())
 
     @property
@@ -381,7 +381,7 @@ class Settings:
         return rate
 
     def vm_rate_usd_per_h(self, gpu: str, gpu_count: int) -> Decimal:
-        """Return the price of a VM with this many GPUs: the operator's, or a multiple of one GPU's price.
+        """Return the price of a VM with this many GPUs: a setting, or a multiple of one GPU's price.
 
         AMD_VM_GPU_RATES is for the default GPU type.
         """

@@ -24,7 +24,7 @@ from warmfront.value_class import dataclass
 
 
 class SubmissionState(StrEnum):
-    """The progress of a submission towards its verdict."""
+    """The progress of a submission toward its verdict."""
 
     ADMITTING = "ADMITTING"  #: stored, waiting for its X-ray
     QUEUED = "QUEUED"  #: waiting for a VM
@@ -155,7 +155,7 @@ class Submission:
 
 @dataclass(frozen=True, kw_only=True)
 class SubmittedSource:
-    """The source of a submission, and what was sent with it."""
+    """The source of a submission, with the problem, own cases and launch sent with it."""
 
     code: str
     problem_def: str | None = None  #: Python source of the problem, if an operator sent one
@@ -184,7 +184,7 @@ class NewSubmission:
 
     @property
     def source(self) -> SubmittedSource:
-        """The source, and what was sent with it."""
+        """The source, with the problem, own cases and launch sent with it."""
         return SubmittedSource(
             code=self.code, problem_def=self.problem_def, own_cases=self.own_cases, launch=self.launch
         )

@@ -133,7 +133,7 @@ class Cap:
 class DailyCaps:
     """The caps that apply to one user; None for no cap.
 
-    A budget of the team itself is not here: it is read with the spending, in the transaction of the check, so
+    The team's own budget is not included: it is read with the spending, in the transaction of the check, so
     that a change applies to the next attempt of every member.
     """
 
@@ -151,7 +151,7 @@ class DailyCaps:
         """Return the caps for a user; None if there are none. A member of a team always has caps.
 
         Args:
-            settings: has the operator's caps.
+            settings: the settings with the operator's caps.
             user: the user.
             team: the team whose cap applies.
             own_limit_usd: the user's own daily budget, set by an admin or an invitation.
@@ -203,7 +203,7 @@ class DailyCaps:
         return caps
 
     def team_limit(self, spending: DailySpending) -> Decimal | None:
-        """Return the daily budget of the team: its own, or the one of the settings; None if there is none."""
+        """Return the daily budget of the team: its own, or the configured one; None if there is none."""
         return self.team_limit_usd if spending.team_budget_usd is None else spending.team_budget_usd
 
     def exceeded(self, spending: DailySpending, cost_usd: Decimal, now: float) -> BudgetExceeded | None:
@@ -223,7 +223,7 @@ class DailyCaps:
 
 
 def _remedy(prefix: str, owner: str, own_budget_usd: Decimal | None) -> str:
-    """Return who can raise a cap: a setting, or the owner's own budget, which replaces the setting."""
+    """Return how to raise a cap: with a setting, or with the user's own budget, which overrides it."""
     if own_budget_usd is None:
         return f"An operator can raise WARMFRONT_{prefix}DAILY_BUDGET."
     return f"An admin can raise the budget of the {owner}."

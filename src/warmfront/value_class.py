@@ -2,10 +2,10 @@
 
 `dataclasses.dataclass` compiles the text of every method that it adds: six for a frozen class, which takes
 0.4 ms. `warmfront run` loads about a hundred classes and creates objects of a third of them. The `dataclass`
-of this module lets it collect the fields only. `__init__` is compiled when the first object is created;
+of this module uses it only to collect the fields. `__init__` is compiled when the first object is created;
 comparison, hash and representation are closures. It takes the arguments that this project uses, and
-everything in `dataclasses` (`replace`, `fields`, `asdict`) works as usual. `bench/startup.py` measures what
-this saves.
+everything in `dataclasses` (`replace`, `fields`, `asdict`) works as usual. `bench/startup.py` measures how
+much this saves.
 
 One thing is different: assigning to a field of a frozen class is an error of the type checker, not of the
 running program.
@@ -43,10 +43,10 @@ def _declare(
 
 
 def _make_init(cls: type[Any]) -> Callable[..., None]:
-    """Return an `__init__` that replaces itself by the compiled one.
+    """Return an `__init__` that replaces itself with the compiled one.
 
-    Threads may create the first objects of a class at the same time. Each of them compiles the same
-    `__init__`, and the class has one of them at every moment.
+    Threads may create the first objects of a class at the same time. Each thread compiles the same
+    `__init__`, so it does not matter which one the class keeps.
     """
 
     def init(instance: object, /, *args: object, **keywords: object) -> None:

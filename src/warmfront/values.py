@@ -84,7 +84,7 @@ def positive(text: str) -> float:
 
 
 def lock_timeout(text: str) -> float:
-    """Parse the seconds of a lock timeout: longer than a busy machine can delay a query."""
+    """Parse a lock timeout in seconds, which must be longer than a busy machine can delay a query."""
     value = positive(text)
     if not MIN_LOCK_TIMEOUT_S <= value <= MAX_LOCK_TIMEOUT_S:
         raise ValueError(text)

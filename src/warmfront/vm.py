@@ -144,7 +144,7 @@ class VMInstance:
         gpu_count: int = 1,
         slots: int = 1,
     ) -> VMInstance:
-        """Return a VM to adopt, which only its provider knew."""
+        """Return a VM to adopt, which only its provider had recorded."""
         return cls(
             id=vm_id,
             provider=provider,
@@ -174,11 +174,11 @@ class VMInstance:
         return self._next(BECOME_IDLE)
 
     def shut_down(self, reason: str, *, failed: bool, now: float) -> VMInstance:
-        """Request the VM's end; `failed` if something went wrong."""
+        """Request the VM's end; `failed` records that something went wrong."""
         return self._next(SHUT_DOWN, reason=reason, failed=failed, deadline_at=None, release_requested_at=now)
 
     def end(self, ended_at: float, *, confirmed: bool = True) -> VMInstance:
-        """Record the end that the provider reports; `confirmed` if the cloud itself confirms it."""
+        """Record the end that the provider reports; `confirmed` says whether the cloud itself confirms it."""
         return self._next(
             FAIL if self.failed else END, ended_at=ended_at, end_confirmed=confirmed, deadline_at=None
         )
