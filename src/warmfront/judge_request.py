@@ -31,7 +31,7 @@ class JudgeRequest:
 
     def __post_init__(self) -> None:
         if self.own_cases and self.endpoint != "checker":  # they must never count for a timed verdict
-            raise BadRequest(f"Own cases need the endpoint checker; it is {self.endpoint.value!r}.")
+            raise BadRequest(f"Own cases require the endpoint checker, not {self.endpoint.value!r}.")
 
 
 def read_source(path: Path) -> str:

@@ -518,7 +518,7 @@ def _check_sign_in(settings: Settings) -> None:
     if settings.oidc_client_id is None:
         raise BadSetting(
             "WARMFRONT_OIDC_ISSUER is set, but WARMFRONT_OIDC_CLIENT_ID is not.",
-            hint="Register this service at the issuer, and set the id that it gets.",
+            hint="Register this service with the issuer, and set WARMFRONT_OIDC_CLIENT_ID to its client id.",
         )
     if settings.oidc_issuer == "github" and settings.oidc_client_secret is None:
         raise BadSetting(
@@ -527,7 +527,7 @@ def _check_sign_in(settings: Settings) -> None:
         )
     if settings.public_url is None and not values.is_loopback(settings.host):
         raise BadSetting(
-            f"Browsers of other machines sign in on {settings.host}, but WARMFRONT_PUBLIC_URL is not set.",
+            f"Browsers on other machines sign in at {settings.host}, but WARMFRONT_PUBLIC_URL is not set.",
             hint="Set it to the https:// address at which they reach the service.",
         )
 

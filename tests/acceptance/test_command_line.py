@@ -102,7 +102,7 @@ def test_a_case_of_ones_own_is_checked_and_marked() -> None:
         "n=40,m=30": "own_cases[0].values.alpha is missing",
         "n=40,m=0,alpha=1": "own_cases[0].values.m is 0; allowed: a whole number from 1 to 1100",
         "n=40,m=many,alpha=1": "the value of m is 'many'",
-        "n": "'n' is not a new NAME=VALUE",
+        "n": "'n' is not NAME=VALUE, or repeats a name",
     }.items():
         rejected = warmfront(*check, case)
         assert rejected.returncode == 2

@@ -32,7 +32,7 @@ def test_two_hosts_serve_and_survive_a_release(tmp_path: Path) -> None:
     """
     with temporary_home() as folder, open_stack(folder) as stack:
         hosts = add_hosts(stack, folder, 2)
-        assert "It is never ended, only what runs on it." in create_fleet(stack, tmp_path, FLEET, hosts)
+        assert "Only the runs on it are ended, never the host." in create_fleet(stack, tmp_path, FLEET, hosts)
         before = _instances(stack)
         settings = {
             **hosts,

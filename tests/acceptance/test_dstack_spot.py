@@ -40,7 +40,7 @@ def interrupt_and_follow(stack: Stack, service: Service) -> dict[str, Any]:
     assert events[-1]["status"] == "ACCEPTED"
     first, second = vms_of(events)
     failed = next(event for event in events if event["status"] == "VM_FAILED")
-    assert (failed["vm_id"], "took the spot VM back" in failed["reason"]) == (first, True)
+    assert (failed["vm_id"], "preempted the spot VM" in failed["reason"]) == (first, True)
     vms = {vm["id"]: vm for vm in user.wait_until_all_vms_ended()}
     assert set(vms) == {first, second}
     bill = stack.cloud.bill()

@@ -69,7 +69,7 @@ def test_the_chain_is_checked_on_the_users_machine(service: Service) -> None:
     assert service.run("audit", "--check", "--head", head, **key).returncode == 0
     other = service.run("audit", "--check", "--head", f"1:{'0' * 64}", **key)
     assert other.returncode == 1
-    assert "another one than noted" in other.stderr
+    assert "differs from the noted one" in other.stderr
     assert service.run("audit", "--check", "--head", f"999:{'0' * 64}", **key).returncode == 1
     assert "command line" in service.run("audit", "--action", "key.create", **key).stdout
 

@@ -47,7 +47,7 @@ FAILED_CHECK = {
     "name": "ECC",
     "ok": False,
     "detail": "3 uncorrectable and 9 corrected memory errors",
-    "remedy": "Release this machine and tell the provider: its memory is defective.",
+    "remedy": "Release this machine and inform the provider: its memory is defective.",
 }
 CHECKS = [
     {"name": "amdgpu driver", "ok": True, "detail": "6.16.13 with ROCm 7.2.1"},

@@ -90,7 +90,7 @@ def test_connection_to_hosts_of_an_ssh_fleet(stack: Stack, tmp_path: Path) -> No
         refused = await ssh_check(provider.settings)
         assert not refused.works
         assert f"Cannot open an SSH connection to root@{lost}:22" in refused.detail
-        assert "run the service on a machine that reaches the hosts" in refused.hint
+        assert "run the service on a machine that can reach the hosts" in refused.hint
         await fleet_setup.delete(provider.client, provider.settings.fleet_name, within_s=600)
 
     with_provider(stack, "reached-hosts", scenario, **hosts)

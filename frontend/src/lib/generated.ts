@@ -40,7 +40,7 @@ export interface ActionEffectResponse {
 /** An alert that is not resolved. */
 export interface ActiveAlertResponse {
   rule: string;
-  /** What it is about, such as a VM; empty for the whole service. */
+  /** The subject of the alert, such as a VM; empty for the whole service. */
   subject: string;
   text: string;
   since: string;
@@ -137,7 +137,7 @@ export interface AssignmentRequest {
   problem: string;
   /** The title of the problem if omitted. */
   title?: string;
-  /** With a time zone. Submissions that are sent until then count. */
+  /** With a time zone. Submissions sent by then count. */
   deadline_at: string;
 }
 
@@ -172,11 +172,11 @@ export type AuditAction = "vm.release" | "vm.drain" | "vm.pin" | "vm.unpin" | "i
 /** The result of checking the hash chain of the audit log. */
 export interface AuditCheckResponse {
   intact: boolean;
-  /** How many entries fit the chain. */
+  /** How many entries were found intact. */
   entries: number;
-  /** The hash of the last entry that fits. Note it elsewhere to compare. */
+  /** The hash of the last intact entry. Note it elsewhere, to compare it later. */
   head_sha256: string;
-  /** The first entry that does not fit; null if all do. */
+  /** The first invalid entry; null if the chain is intact. */
   broken_at: number | null;
   /** What is wrong with that entry; empty if the chain is intact. */
   problem: string;
@@ -202,9 +202,9 @@ export interface AuditEntryResponse {
   outcome: AuditOutcome;
   /** The reason that the actor gave, or why the action was refused. */
   detail: string;
-  /** The hash of the entry before; empty for the first. */
+  /** The hash of the previous entry; empty for the first. */
   previous_sha256: string;
-  /** The hash of this entry, which includes the hash of the entry before. */
+  /** The hash of this entry, which covers the previous entry's hash. */
   sha256: string;
 }
 
@@ -457,7 +457,7 @@ export interface CreditsResponse {
   remaining_usd: number;
   /** The hourly rate of the live VMs. */
   burn_usd_per_h: number;
-  /** The alert fires when no more than this remains. */
+  /** The alert fires when this much or less remains. */
   alert_at_usd: number;
   alerted: boolean;
   /** One point per billed hour of the last 31 days; the last point is now. */
@@ -517,7 +517,7 @@ export type Endpoint = "xray" | "checker" | "benchmark" | "submit";
 export interface ErrorGrid {
   /** The shape of the output. */
   shape: number[];
-  /** Rows of the matrix that the output is folded into. */
+  /** Rows of the matrix into which the output is folded. */
   height: number;
   width: number;
   rows: number;
@@ -712,7 +712,7 @@ export interface IntakeResponse {
   reason: string;
   /** The operator who paused it. */
   by: string;
-  /** Since when; null if it was never paused. */
+  /** Since when the mode applies; null if never paused. */
   since: string | null;
 }
 
@@ -1017,7 +1017,7 @@ export interface OperationsChangedEvent {
   provisioning: Record<string, string>;
   /** The mode of the intake. */
   intake: string;
-  /** VMs that operators drain. */
+  /** VMs that operators are draining. */
   draining: string[];
   alerted: boolean;
   spent_usd: number;
@@ -1064,7 +1064,7 @@ export interface OperationsResponse {
 
 /** An author's own case: sizes, and the style of the inputs. */
 export interface OwnCase {
-  /** The value of every parameter of `solution` that is passed by value, by name. A number of dimensions may be left out. */
+  /** The value of every parameter of `solution` that is passed by value, by name. A number of dimensions may be omitted. */
   values: Record<string, number | number[]>;
   /** A style of the problem; its first if omitted. */
   style?: string | null;
@@ -1142,7 +1142,7 @@ export interface ProblemDetailResponse {
   cases: Record<string, string[]>;
   /** The scale of the machines that check submissions: `cpu` or `gpu`. */
   scale: string;
-  /** What `own_cases` need; empty if the problem has no ranges of sizes. */
+  /** The parameters that `own_cases` must set; empty if the problem has no ranges of sizes. */
   case_parameters: CaseParameter[];
   /** The styles of inputs. Large sizes can have fewer of them. */
   styles: Partial<Record<Dtype, string[]>>;
@@ -1634,7 +1634,7 @@ export interface TeamDetailResponse {
   name: string;
   now: string;
   members: string[];
-  /** What the members have spent today (UTC). */
+  /** The members' spending today (UTC). */
   spent_usd: number;
   /** The expected cost of their unfinished submissions. */
   expected_usd: number;
@@ -1847,11 +1847,11 @@ export interface VmDetailResponse {
   /** The cloud's own id of the machine, or the address of a host of an SSH fleet. */
   machine_id: string | null;
   tasks_done: number;
-  /** Whether an operator drains it: it finishes its submissions and ends. */
+  /** Whether an operator is draining it: it finishes its submissions and ends. */
   draining: boolean;
   /** Until when an operator keeps it; null if it is not pinned. */
   pinned_until: string | null;
-  /** What it costs per hour. */
+  /** Its cost per hour. */
   rate_usd_per_h: number;
   /** Until now, including the interval that is still open. */
   cost_usd: number;
@@ -1893,7 +1893,7 @@ export interface VmHealth {
 export interface VmHealthCheck {
   name: string;
   ok: boolean;
-  /** What was found. */
+  /** The result in words. */
   detail: string;
   /** What to do if the check failed. */
   remedy: string;
@@ -1936,11 +1936,11 @@ export interface VmResponse {
   /** The cloud's own id of the machine, or the address of a host of an SSH fleet. */
   machine_id: string | null;
   tasks_done: number;
-  /** Whether an operator drains it: it finishes its submissions and ends. */
+  /** Whether an operator is draining it: it finishes its submissions and ends. */
   draining: boolean;
   /** Until when an operator keeps it; null if it is not pinned. */
   pinned_until: string | null;
-  /** What it costs per hour. */
+  /** Its cost per hour. */
   rate_usd_per_h: number;
   /** Until now, including the interval that is still open. */
   cost_usd: number;

@@ -66,15 +66,15 @@ class _OperatorCollector:
         late_s = max((now - vm.deadline_at for vm in vms if vm.state.is_free and vm.deadline_at), default=0.0)
         gauges = {
             "warmfront_burn_usd_per_hour": (
-                "What the billed VMs cost per hour, in dollars.",
+                "The cost of the billed VMs per hour, in dollars.",
                 float(burn_usd_per_h(self._service.provider, vms)),
             ),
             "warmfront_oldest_wait_seconds": (
-                "How long the submission at the front of all queues has waited.",
+                "How long the oldest waiting submission has waited.",
                 max(0.0, now - since),
             ),
             "warmfront_idle_overdue_seconds": (
-                "How long ago the keep-warm policy's deadline of an idle VM has passed.",
+                "How long ago the keep-warm policy's deadline of an idle VM passed.",
                 max(0.0, late_s),
             ),
             "warmfront_intake_paused": (

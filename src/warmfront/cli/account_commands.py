@@ -12,7 +12,7 @@ users_app = typer.Typer(
     help="Invite people, such as the first admin, and list users; on the machine of the service.",
     no_args_is_help=True,
 )
-teams_app = typer.Typer(help="Show what teams spend, and set their budgets.", no_args_is_help=True)
+teams_app = typer.Typer(help="Show the spending of teams, and set their budgets.", no_args_is_help=True)
 
 
 @users_app.command("invite")
@@ -21,9 +21,9 @@ def invite_user(
     role: Annotated[str, typer.Option(help="reader, author, operator or admin.")] = "author",
     team: Annotated[str | None, typer.Option(help="The team that the person joins.")] = None,
     budget: Annotated[
-        str | None, typer.Option(help="Dollars per day; instead of WARMFRONT_DAILY_BUDGET.")
+        str | None, typer.Option(help="Dollars per day, in place of WARMFRONT_DAILY_BUDGET.")
     ] = None,
-    note: Annotated[str, typer.Option(help="For the list of invitations, such as a name.")] = "",
+    note: Annotated[str, typer.Option(help="A note for the list of invitations, such as a name.")] = "",
     valid_for: Annotated[str, typer.Option(help="How long the link works, such as 2h or 7d.")] = "7d",
     as_json: JsonOption = False,
 ) -> None:

@@ -239,12 +239,15 @@ def listener(
         typer.Option(
             "--dead-man",
             min=0.1,
-            help="Seconds without a heartbeat until the watchdog ends it (default: WARMFRONT_DEAD_MAN).",
+            help="The watchdog ends the listener after this many seconds without a heartbeat "
+            "(default: WARMFRONT_DEAD_MAN).",
         ),
     ] = None,
     announce: Annotated[
         Path | None,
-        typer.Option(help="A file for the address and process id, written once it accepts connections."),
+        typer.Option(
+            help="A file for address and process id, written when the listener accepts connections."
+        ),
     ] = None,
     toolchain: Annotated[
         str | None, typer.Option(help="cpu, rocm or stub (default: rocm if this machine has a GPU).")

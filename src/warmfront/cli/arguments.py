@@ -60,7 +60,7 @@ def parse_case(text: str) -> dict[str, Any]:
         name, _, value = (word.strip() for word in part.partition("="))
         if not name or not value or name in values:
             raise UsageError(
-                f"--case is {text!r}; {part.strip()!r} is not a new NAME=VALUE.",
+                f"--case is {text!r}; {part.strip()!r} is not NAME=VALUE, or repeats a name.",
                 hint="Write it as --case n=1000,m=3,style=wide.",
             )
         values[name] = value if name == STYLE else _case_value(name, value, text)

@@ -118,4 +118,4 @@ def _contradiction(entries: list[AuditEntry], noted: tuple[int, str] | None) -> 
     seq, digest = noted
     if len(entries) < seq:
         return f"it has {len(entries)} entries; entry {seq} was removed"
-    return "" if not seq or entries[seq - 1].sha256 == digest else f"entry {seq} is another one than noted"
+    return "" if not seq or entries[seq - 1].sha256 == digest else f"entry {seq} differs from the noted one"

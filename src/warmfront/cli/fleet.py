@@ -203,7 +203,7 @@ def delete(name: str | None, *, yes: bool, as_json: bool) -> int:
         )
         if fleet.is_ssh:
             question = (
-                f"Delete fleet {fleet.name} and stop what runs on its hosts ({len(owners)}{note})? The hosts "
+                f"Delete fleet {fleet.name} and stop the runs on its hosts ({len(owners)}{note})? The hosts "
                 "themselves keep running."
             )
         # --yes confirms the end of our own VMs only.
@@ -324,7 +324,7 @@ def _tenant_owner(tenant: str | None, our_id: str | None) -> str:
     if label is None:
         return f"{_FOREIGN} run {tenant}" if tenant is not None else "no run"
     if label.owner is None:
-        return "a service before owner ids"
+        return "a service from before owner ids"
     if label.owner == our_id:
         return f"ours: {label.our_id}"
     return f"{_FOREIGN} service {label.owner}" if our_id else f"service {label.owner}"
@@ -361,7 +361,7 @@ def _print_hosts_proposal(proposal: FleetProposal, settings: Settings) -> None:
         "installs its agent. The dstack server stores the private key."
     )
     cost = f"${proposal.hourly_usd} per hour while in use" if proposal.hourly_usd else "nothing"
-    print(f"A host costs {cost} (AMD_HOST_HOURLY_RATE). It is never ended, only what runs on it.")
+    print(f"A host costs {cost} (AMD_HOST_HOURLY_RATE). Only the runs on it are ended, never the host.")
 
 
 def _print_offers(client: DstackClient, proposal: FleetProposal, settings: Settings) -> None:

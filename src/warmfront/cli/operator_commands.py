@@ -14,13 +14,15 @@ def audit(
     limit: Annotated[int, typer.Option(min=1, help="How many entries to show.")] = 50,
     actor: Annotated[str | None, typer.Option(help="Only actions of this user.")] = None,
     action: Annotated[str | None, typer.Option(help="Only this action, such as vm.drain.")] = None,
-    subject: Annotated[str | None, typer.Option(help="Only actions on this, such as a VM's id.")] = None,
+    subject: Annotated[
+        str | None, typer.Option(help="Only actions on this subject, such as a VM's id.")
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Check the hash chain of the whole log instead.")
     ] = False,
     head: Annotated[
         str | None,
-        typer.Option(help="With --check: the head of an earlier check, which must still be there."),
+        typer.Option(help="With --check: the head of an earlier check, which the log must still contain."),
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -45,7 +47,7 @@ limits_app = typer.Typer(help="Show and change limits at run time; operators onl
 
 VmArgument = Annotated[str, typer.Argument(help="The id of the VM, or a prefix of it.", show_default=False)]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
-ReasonOption = Annotated[str, typer.Option(help="Why, for the audit log.")]
+ReasonOption = Annotated[str, typer.Option(help="The reason, for the audit log.")]
 
 
 @vm_app.command()
@@ -68,7 +70,7 @@ def drain(vm_id: VmArgument, *, yes: YesOption = False, as_json: JsonOption = Fa
 def pin(
     vm_id: VmArgument,
     *,
-    duration: Annotated[str, typer.Option("--for", help="For how long, such as 90m, 8h or 2d.")],
+    duration: Annotated[str, typer.Option("--for", help="How long to keep the VM, such as 90m, 8h or 2d.")],
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -97,7 +99,7 @@ def show_intake(*, as_json: JsonOption = False) -> None:
 @intake_app.command("pause")
 def pause_intake(
     *,
-    reason: Annotated[str, typer.Option(help="Why, for authors and the audit log.")],
+    reason: Annotated[str, typer.Option(help="The reason, for authors and the audit log.")],
     mode: Annotated[
         str, typer.Option(help="queue: submissions wait. refuse: new submissions get an error.")
     ] = "queue",

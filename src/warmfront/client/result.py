@@ -36,7 +36,7 @@ class ReceivedEvent:
         """
         if self.status not in set(Verdict):
             raise InfrastructureError(
-                f"The server sent the verdict {self.status!r}, which this client does not know.",
+                f"The server sent the verdict {self.status!r}, which this client does not support.",
                 hint="Upgrade this client to the server's release.",
             )
         return Verdict(self.status)

@@ -132,14 +132,14 @@ _FAMILIES = (
             "raw_buffer_{load,store}_b{8,16,32,64,96,128} raw_ptr_buffer_atomic_add_i32 "
             "raw_ptr_buffer_atomic_fadd_{f32,v2f16} raw_ptr_buffer_atomic_f{min,max}_f64",
             "the range is checked per word of 4 bytes, with the scalar offset; the documentation of the "
-            "hardware leaves partly valid accesses open"),
+            "hardware does not define partly valid accesses"),
     _Family("buffers", _APPROXIMATE, _BUFFERS, "raw_ptr_buffer_load_lds",
             "a lane that is out of range writes 0 to LDS; that is not documented"),
     _Family("buffers", _EXACT, _BUFFERS,
             "global_load_lds load_to_lds {global,flat,ds}_atomic_fadd_{f32,f64,v2f16,v2bf16} "
             "{global,flat}_atomic_f{min,max}_f64"),
     _Family("buffers", _GPU_ONLY, "", "struct_ptr_buffer_load_lds ds_faddf ds_fminf ds_fmaxf "
-            "atomic_{inc,dec}{32,64}", "the CPU runtime does not have it: use atomicAdd and its like"),
+            "atomic_{inc,dec}{32,64}", "the CPU runtime does not have it: use functions such as atomicAdd"),
     _Family("buffers", _GPU_ONLY, "", "raw_ptr_buffer_atomic_f{min,max}_f32",
             "gfx942 does not have this instruction"),
     _Family("position", _EXACT, _SCHEDULING,
@@ -194,7 +194,7 @@ _REJECTIONS = {
     ),
     "mask_of_four_bits": ("a row mask or bank mask of DPP has four bits", "Use a value from 0 to 0xf."),
     "swizzle_pattern": (
-        "this is not a ds_swizzle pattern that the CPU runtime has",
+        "the CPU runtime does not support this ds_swizzle pattern",
         "Use a pattern below 0xe000: bit masks (below 0x8000), quad_perm (0x8000) or rotation (0xc000).",
     ),
     "comparison": (
@@ -202,7 +202,7 @@ _REJECTIONS = {
         "Use LLVM's codes: 32 to 41 for integers, 1 to 14 for floating-point numbers.",
     ),
     "lds_load_size": (
-        "this is not a size of a load from global memory to LDS that the CPU runtime has",
+        "the CPU runtime does not support this size of a load from global memory to LDS",
         "Pass the size 4 bytes per lane; gfx950 also has 12 and 16. The sizes 1 and 2 run on a GPU only.",
     ),
     "byte_selector": ("a word has four bytes", "Use a selector from 0 to 3."),

@@ -226,7 +226,7 @@ def _gpu(device: DeviceFacts | None, expected: Gpu | None) -> HealthCheck:
         name=name,
         ok=False,
         detail=f"{found}: {detail}; expected: {wanted}",
-        remedy="Release this machine and rent another, or set AMD_GPU_TYPE to what it has.",
+        remedy="Release this machine and rent another, or set AMD_GPU_TYPE to its GPU type.",
     )
 
 
@@ -264,7 +264,7 @@ def _memory_errors(host: GpuHost, folder: Path) -> HealthCheck:
     if "ue" not in counts:
         return HealthCheck(name=name, ok=True, detail="the driver does not report errors")
     detail = f"{counts['ue']} uncorrectable and {counts.get('ce', '0')} corrected memory errors"
-    remedy = "Release this machine and tell the provider: its memory is defective."
+    remedy = "Release this machine and inform the provider: its memory is defective."
     return HealthCheck(name=name, ok=int(counts["ue"]) == 0, detail=detail, remedy=remedy)
 
 

@@ -357,7 +357,7 @@ def _note(result: CallTime, windows: list[Window], reference_ms: float | None) -
     slower = slowdown(windows, reference_ms)
     if slower > SLOWDOWN_ALLOWED:
         notes.append(
-            f"The machine itself was {slower:.0%} slower than shortly before: a lower clock frequency or a "
+            f"The machine itself was {slower:.0%} slower than shortly before: a lower clock frequency, or "
             "another VM on its host. The interval includes its full speed."
         )
     elif result.noisy:

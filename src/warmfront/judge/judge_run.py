@@ -496,7 +496,7 @@ def _reject_running_threads(case_data: CaseData, run_answer: RunAnswer) -> None:
             "THREAD_LEFT_RUNNING",
             f"{case_data.title}: {run_answer.left_threads} thread(s) still running after solution() "
             "returned.",
-            hint="Join every thread that you start: work after the return is not timed, so not allowed.",
+            hint="Join every thread that you start: work after the return is not timed.",
             case=case_data.case.name,
         )
 

@@ -68,7 +68,7 @@ BROKEN = (
         name="wrong result", status=Verdict.WRONG_ANSWER, body="if (i < n) c[i] = a[i] + b[i] + (i == n - 1);"
     ),
     HealthKernel(
-        name="write behind the output",
+        name="write past the output",
         status=Verdict.RUNTIME_ERROR,
         body="if (i < n) c[i] = a[i] + b[i]; if (i == 0) c[n] = 1.0f;",
     ),

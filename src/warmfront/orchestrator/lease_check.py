@@ -41,7 +41,7 @@ def difference_from_lease(
     slots = health.slots + len(health.failed_slots)
     if not health.failure and slots < gpu_count:
         differences.append(
-            f"The VM offers {slots} slot{'s' if slots > 1 else ''}, and was leased with {gpu_count} GPUs."
+            f"The VM offers {slots} slot{'s' if slots > 1 else ''}, but was leased with {gpu_count} GPUs."
         )
     return " ".join(differences) if differences else None
 

@@ -182,13 +182,13 @@ class RuntimeLimits:
 
 #: What the change of a limit without an amount does.
 _OTHER_EFFECTS = {
-    "idle_timeout_max_s": "It bounds how long any keep-warm policy keeps an idle VM.",
+    "idle_timeout_max_s": "It limits how long any keep-warm policy keeps an idle VM.",
     "keep_warm": "Idle VMs get a new deadline now. The what-if table compares the costs of both policies.",
     "wait_value_usd_per_h": "The adaptive policy keeps VMs longer if an author's waiting is worth more.",
     "alert_threshold": "The budget alert is sent when this share of the credits is spent.",
     "alert_burn_usd_per_h": "An alert is sent when the live VMs together cost this much per hour.",
     "alert_queue_wait_s": "An alert is sent when a submission has waited this long.",
-    "daily_budget_usd": "It is what one user may spend per day (UTC).",
-    "team_daily_budget_usd": "It is what one team may spend per day (UTC).",
-    "total_daily_budget_usd": "It is what all users together may spend per day (UTC).",
+    "daily_budget_usd": "It limits the spending of each user per day (UTC).",
+    "team_daily_budget_usd": "It limits the spending of each team per day (UTC).",
+    "total_daily_budget_usd": "It limits the spending of all users together per day (UTC).",
 }

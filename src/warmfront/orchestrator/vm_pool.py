@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: The reason recorded for a spot VM that is lost.
-_PREEMPTED = "the cloud took the spot VM back"
+_PREEMPTED = "the cloud preempted the spot VM"
 
 
 class VMPool:
@@ -608,7 +608,7 @@ class VMPool:
 
     async def _return_attempts(self, pooled: PooledVM) -> None:
         """Queue the submissions on a VM again, because its end is overdue and they should not wait for it."""
-        reason = "its VM was released and has not ended"
+        reason = "its VM was released but has not ended"
         async with pooled.writing:
             lost = [active for active in pooled.running.values() if active.attempt is not None]
             if not lost or pooled.vm.state.has_ended:

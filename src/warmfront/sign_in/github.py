@@ -90,7 +90,7 @@ class GithubProvider:
 
     def _identity(self, person: Any, emails: Any) -> Identity:  # noqa: ANN401 - untrusted JSON
         if not isinstance(person, dict) or not isinstance(person.get("id"), int):
-            raise SignInFailed("GitHub did not say who signed in.", hint="Sign in again.")
+            raise SignInFailed("GitHub did not report who signed in.", hint="Sign in again.")
         primary = [
             entry["email"]
             for entry in (emails if isinstance(emails, list) else [])

@@ -149,7 +149,7 @@ class OidcProvider:
         except JoseError as error:
             raise SignInFailed(
                 f"The ID token of {self.name} is not valid: {error.error} {error.description or ''}".rstrip(),
-                hint="Sign in again. If it fails again, tell an operator: the token may be forged.",
+                hint="Sign in again. If it fails again, inform an operator: the token may be forged.",
             ) from None
         return dict(claims)
 

@@ -30,7 +30,7 @@ def upgrade(conn: Connection) -> None:
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
     if current is not None and current not in known:
         raise StoreUnavailable(
-            f"The database has schema version {current}, which this version of Warmfront does not know.",
+            f"The database has schema version {current}, which this version of Warmfront does not support.",
             hint="A newer version created it: install that version or a later one.",
         )
     command.upgrade(config, "head")

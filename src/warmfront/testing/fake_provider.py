@@ -301,7 +301,7 @@ class FakeProvider:
             self.spawn(self._end_after(vm, after_s, "reclaimed by the cloud"))
         if vm.spot and self.faults.spot_interruptions_per_h:
             after_s = self._random.expovariate(self.faults.spot_interruptions_per_h / 3600)
-            self.spawn(self._end_after(vm, after_s, "the spot VM was taken back"))
+            self.spawn(self._end_after(vm, after_s, "the spot VM was preempted"))
         if self.faults.fails_after_charge and self._random.random() < self.faults.fails_after_charge:
             raise ProviderError("the request failed after the VM was created")
         return vm

@@ -20,7 +20,7 @@ class ActiveAlertResponse(ResponseModel):
     """An alert that is not resolved."""
 
     rule: str
-    subject: str = Field(description="What it is about, such as a VM; empty for the whole service.")
+    subject: str = Field(description="The subject of the alert, such as a VM; empty for the whole service.")
     text: str
     since: Timestamp
 

@@ -23,8 +23,8 @@ class AuditEntryResponse(ResponseModel):
     after: dict[str, Any] = Field(description="The same values after the action.")
     outcome: AuditOutcome
     detail: str = Field(description="The reason that the actor gave, or why the action was refused.")
-    previous_sha256: str = Field(description="The hash of the entry before; empty for the first.")
-    sha256: str = Field(description="The hash of this entry, which includes the hash of the entry before.")
+    previous_sha256: str = Field(description="The hash of the previous entry; empty for the first.")
+    sha256: str = Field(description="The hash of this entry, which covers the previous entry's hash.")
 
 
 class AuditPageResponse(ResponseModel):
@@ -38,9 +38,9 @@ class AuditCheckResponse(ResponseModel):
     """The result of checking the hash chain of the audit log."""
 
     intact: bool
-    entries: int = Field(description="How many entries fit the chain.")
+    entries: int = Field(description="How many entries were found intact.")
     head_sha256: str = Field(
-        description="The hash of the last entry that fits. Note it elsewhere to compare."
+        description="The hash of the last intact entry. Note it elsewhere, to compare it later."
     )
-    broken_at: int | None = Field(description="The first entry that does not fit; null if all do.")
+    broken_at: int | None = Field(description="The first invalid entry; null if the chain is intact.")
     problem: str = Field(description="What is wrong with that entry; empty if the chain is intact.")

@@ -90,7 +90,7 @@ class ProblemDetailResponse(ProblemResponse):
     cases: dict[str, list[str]] = Field(description="Names of the cases, by scale: `cpu` or `gpu`.")
     scale: str = Field(description="The scale of the machines that check submissions: `cpu` or `gpu`.")
     case_parameters: list[CaseParameter] = Field(
-        description="What `own_cases` need; empty if the problem has no ranges of sizes."
+        description="The parameters that `own_cases` must set; empty if the problem has no ranges of sizes."
     )
     styles: dict[Dtype, list[str]] = Field(
         description="The styles of inputs. Large sizes can have fewer of them."

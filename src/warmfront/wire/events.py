@@ -71,7 +71,7 @@ class ErrorGrid(ResponseModel):
     """The errors of an output, on a grid of at most 32 by 32 cells."""
 
     shape: list[int] = Field(description="The shape of the output.")
-    height: int = Field(description="Rows of the matrix that the output is folded into.")
+    height: int = Field(description="Rows of the matrix into which the output is folded.")
     width: int
     rows: int
     columns: int

@@ -91,7 +91,7 @@ class CreditsResponse(ResponseModel):
     reserved_usd: Dollars = Field(description="The escrow: the most that the live VMs can still cost.")
     remaining_usd: Dollars
     burn_usd_per_h: Dollars = Field(description="The hourly rate of the live VMs.", examples=[1.99])
-    alert_at_usd: Dollars = Field(description="The alert fires when no more than this remains.")
+    alert_at_usd: Dollars = Field(description="The alert fires when this much or less remains.")
     alerted: bool
     burn_down: list[BurnDownPoint] = Field(
         description="One point per billed hour of the last 31 days; the last point is now."
@@ -176,6 +176,6 @@ class OperationsChangedEvent(ResponseModel):
         default_factory=dict, description="Why no VM is provisioned, by GPU type, and how often that failed."
     )
     intake: str = Field(default="open", description="The mode of the intake.")
-    draining: list[str] = Field(default_factory=list, description="VMs that operators drain.")
+    draining: list[str] = Field(default_factory=list, description="VMs that operators are draining.")
     alerted: bool
     spent_usd: Dollars

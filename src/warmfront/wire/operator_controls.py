@@ -55,7 +55,7 @@ class IntakeResponse(ResponseModel):
     mode: IntakeMode
     reason: str = Field(description="Why the intake is paused; empty if it is open.")
     by: str = Field(description="The operator who paused it.")
-    since: Timestamp | None = Field(description="Since when; null if it was never paused.")
+    since: Timestamp | None = Field(description="Since when the mode applies; null if never paused.")
 
 
 class LimitsRequest(RequestModel):

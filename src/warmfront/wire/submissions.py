@@ -21,7 +21,7 @@ class OwnCase(RequestModel):
 
     values: dict[str, int | float | list[int]] = Field(
         description="The value of every parameter of `solution` that is passed by value, by name. A number "
-        "of dimensions may be left out.",
+        "of dimensions may be omitted.",
         examples=[{"n": 1000, "m": 3, "alpha": 0.1}],
         max_length=64,
     )

@@ -17,7 +17,7 @@ class AssignmentRequest(RequestModel):
     title: str = Field("", max_length=200, description="The title of the problem if omitted.")
     # Not strict: strict mode accepts only `datetime` objects, which JSON does not have.
     deadline_at: Annotated[AwareDatetime, Field(strict=False)] = Field(
-        description="With a time zone. Submissions that are sent until then count.",
+        description="With a time zone. Submissions sent by then count.",
         examples=["2030-01-31T23:59:00Z"],
     )
 
@@ -64,7 +64,7 @@ class TeamDetailResponse(ResponseModel):
     name: str
     now: Timestamp
     members: list[str]
-    spent_usd: Dollars = Field(description="What the members have spent today (UTC).")
+    spent_usd: Dollars = Field(description="The members' spending today (UTC).")
     expected_usd: Dollars = Field(description="The expected cost of their unfinished submissions.")
     limit_usd: Dollars | None = Field(description="The team's daily budget; null if there is none.")
     can_manage: bool = Field(description="Whether the caller may change assignments and export results.")

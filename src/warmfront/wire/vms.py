@@ -40,7 +40,7 @@ class VmHealthCheck(ResponseModel):
 
     name: str = Field(examples=["/dev/kfd"])
     ok: bool
-    detail: str = Field(description="What was found.")
+    detail: str = Field(description="The result in words.")
     remedy: str = Field(default="", description="What to do if the check failed.")
     required: bool = Field(
         default=True,
@@ -84,12 +84,12 @@ class VmResponse(ResponseModel):
     )
     tasks_done: int
     draining: bool = Field(
-        default=False, description="Whether an operator drains it: it finishes its submissions and ends."
+        default=False, description="Whether an operator is draining it: it finishes its submissions and ends."
     )
     pinned_until: Timestamp | None = Field(
         default=None, description="Until when an operator keeps it; null if it is not pinned."
     )
-    rate_usd_per_h: Dollars = Field(default=Decimal(0), description="What it costs per hour.")
+    rate_usd_per_h: Dollars = Field(default=Decimal(0), description="Its cost per hour.")
     cost_usd: Dollars = Field(description="Until now, including the interval that is still open.")
     reserved_usd: Dollars = Field(description="Its share of the escrow.")
     reason: str = Field(description="Why it is kept, or why it ended.")

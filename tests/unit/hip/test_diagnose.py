@@ -186,7 +186,11 @@ BUILTIN_ARGUMENTS = {
         "row_shr",
     ),
     "row mask": ("__builtin_amdgcn_mov_dpp(n, 0x111, 0x1f, 0xf, false);", "four bits", "0xf"),
-    "swizzle": ("__builtin_amdgcn_ds_swizzle(n, 0xe000);", "not a ds_swizzle pattern", "below 0xe000"),
+    "swizzle": (
+        "__builtin_amdgcn_ds_swizzle(n, 0xe000);",
+        "does not support this ds_swizzle pattern",
+        "below 0xe000",
+    ),
     "not constant": ("__builtin_amdgcn_mov_dpp(n, n, 0xf, 0xf, false);", "not a constant expression", "Fix"),
     "comparison": ("__builtin_amdgcn_uicmp(1, 2, 3);", "not the code of a comparison", "32 to 41"),
     "fence": ('__builtin_amdgcn_fence(0, "workgroup");', "not the order of a fence", "__ATOMIC_RELEASE"),

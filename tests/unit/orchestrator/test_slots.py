@@ -143,7 +143,7 @@ async def test_a_vm_with_fewer_slots_than_gpus_is_refused(harness: OrchestratorH
     submission = await harness.submit()
     events = await harness.follow(submission)
     assert events[-1].status == "ERROR"
-    assert "offers 1 slot, and was leased with 8 GPUs" in events[-1].fields["message"]
+    assert "offers 1 slot, but was leased with 8 GPUs" in events[-1].fields["message"]
     assert len(await harness.vms()) == 1
 
 

@@ -133,7 +133,7 @@ async def test_interruption_in_mid_benchmark(harness: OrchestratorHarness) -> No
     spot = await _until_running(harness, submission)
     assert spot.spot
     await asyncio.sleep(20)
-    harness.provider.end(harness.provider.vms[spot.id], "the spot VM was taken back")
+    harness.provider.end(harness.provider.vms[spot.id], "the spot VM was preempted")
     assert (await harness.follow(submission))[-1].status == "BENCHMARKED"
     assert [attempt.outcome for attempt in harness.attempts(submission)] == ["PREEMPTED", "BENCHMARKED"]
     ended, second = await harness.vms()
@@ -167,7 +167,7 @@ async def test_the_end_of_a_spot_vm_that_only_heartbeats_tell(harness: Orchestra
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(harness.provider, "describe", unknowing_describe)
         patch.setattr(harness.provider, "release", late_release)
-        harness.provider.end(harness.provider.vms[spot.id], "the spot VM was taken back")
+        harness.provider.end(harness.provider.vms[spot.id], "the spot VM was preempted")
         assert (await harness.follow(submission))[-1].status == "BENCHMARKED"
     ended = (await harness.vms())[0]
     true_end = harness.provider.vms[spot.id].ended_at
@@ -186,7 +186,7 @@ async def test_a_preempted_submission_gets_an_on_demand_vm(harness: Orchestrator
     first = await harness.submit(work_s=300)
     spot = await _until_running(harness, first)
     second = await harness.submit(work_s=5)
-    harness.provider.end(harness.provider.vms[spot.id], "the spot VM was taken back")
+    harness.provider.end(harness.provider.vms[spot.id], "the spot VM was preempted")
     assert (await harness.follow(first))[-1].status == "CHECKED"
     assert (await harness.follow(second))[-1].status == "CHECKED"
     stored = await harness.store.get_submission(first.id)
@@ -202,7 +202,7 @@ async def test_the_memory_of_interruptions_survives_a_restart(harness: Orchestra
     harness.provider.spot_price_ratio = _RATIO
     submission = await harness.submit(work_s=60)
     spot = await _until_running(harness, submission)
-    harness.provider.end(harness.provider.vms[spot.id], "the spot VM was taken back")
+    harness.provider.end(harness.provider.vms[spot.id], "the spot VM was preempted")
     await _until(lambda: bool(harness.attempts(submission)[0].outcome))
     await harness.orchestrator.stop()
     harness.orchestrator = harness.new_orchestrator()
@@ -247,7 +247,7 @@ async def test_several_spot_vms_taken_back_while_they_boot(harness: Orchestrator
     await _until(lambda: len(harness.provider.alive()) == 3)
     assert not any(vm.phase is Phase.READY for vm in harness.provider.alive())
     for vm in harness.provider.alive():
-        harness.provider.end(vm, "the spot VM was taken back")
+        harness.provider.end(vm, "the spot VM was preempted")
     for submission in submissions:
         assert (await harness.follow(submission))[-1].status == "CHECKED"
     assert [vm.spot for vm in await harness.vms()][:3] == [True] * 3

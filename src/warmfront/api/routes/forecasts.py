@@ -208,7 +208,7 @@ def adaptive_text(rows: list[PolicyCost], arrivals_at: list[float], wait_usd_per
             f"{start}: it kept VMs for submissions that did not arrive. It avoided {avoided} cold starts, "
             f"which did not save enough waiting at ${wait_usd_per_h:g} per hour."
         )
-    return f"{start}: arrivals did not follow the pattern of the days before, so VMs were kept in vain."
+    return f"{start}: arrivals did not follow the pattern of earlier days, so VMs were kept in vain."
 
 
 def _require_operator(caller: Caller) -> None:

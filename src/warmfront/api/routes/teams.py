@@ -152,7 +152,7 @@ async def _require_manager(service: ServiceContext, caller: Caller, team: str) -
     await require_member(service, caller, team)
     if not _can_manage(caller, team):
         raise NotAllowed(
-            f"Managing the team {team} requires the role operator, or to be a manager of the team.",
+            f"Managing the team {team} requires the role operator, or being a manager of the team.",
             hint="Ask an admin to make you a manager of the team.",
         )
 

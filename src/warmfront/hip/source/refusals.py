@@ -62,7 +62,7 @@ _FAMILIES = (
         EVALUATOR_DETECTED,
         r"__OPTIMIZE__ __OPTIMIZE_SIZE__ __NO_INLINE__ __SANITIZE_\w* __tsan_\w* __asan_\w* __ubsan_\w* "
         r"__sanitizer_\w*",
-        "tells the bug finder's build from the judge's",
+        "distinguishes the bug finder's build from the judge's",
         _SAME_CODE,
     ),
     _family(
@@ -76,7 +76,7 @@ _FAMILIES = (
         HOST_ESCAPE,
         r"mprotect pkey_mprotect pkey_set _wrpkru __builtin_ia32_wrpkru process_vm_readv process_vm_writev "
         r"ptrace",
-        "changes or reads the memory of the process behind HIP's back",
+        "changes or reads the memory of the process without HIP",
         _HOST_CODE,
     ),
     _family(

@@ -104,7 +104,7 @@ def limit_exceeded(end: BoxExit) -> CompileFailure:
     return CompileFailure(
         code,
         f"The compiler {what}.",
-        hint="Look for templates or constant expressions whose expansion does not end.",
+        hint="Look for templates or constant expressions that expand without limit.",
     )
 
 
@@ -163,7 +163,7 @@ def _describe_assembly(message: Message) -> str:
     places = (message.place, *(note.place for note in message.notes))
     if not any(place and place.file == _INLINE_ASSEMBLY for place in places):
         return ""
-    return f"the assembler refuses this: {clean_message(message.text)}"
+    return f"the assembler rejects this: {clean_message(message.text)}"
 
 
 def _describe(text: str, arch: str) -> str:

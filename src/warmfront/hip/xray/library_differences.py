@@ -85,7 +85,7 @@ def _failure(source: str, problems: Sequence[_Problem]) -> CompileFailure:
         "UNDEFINED_NAME" if lacks_include else "COMPILE_ERROR",
         render(shown, source),
         tuple(shown),
-        hint="Add the include: no header that this source includes brings it with ROCm."
+        hint="Add the include: with ROCm, no header that this source includes declares it."
         if lacks_include
         else "",
     )

@@ -159,7 +159,7 @@ def _dependent_chains(kernel: KernelReport, arch: str) -> Iterator[XrayFinding]:
         line=waiting[0].line,
         message=(
             f"All {len(matrix)} matrix instructions of this loop add to one tile: each begins only when the "
-            f"one before has ended ({cycles} cycles), and each needs an A and a B of its own."
+            f"previous one has ended ({cycles} cycles), and each needs its own A and B."
         ),
         advice=(
             "Let a wave compute 2 x 2 tiles or more: four independent sums, and each operand is used twice."

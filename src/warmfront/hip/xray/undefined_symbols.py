@@ -41,7 +41,7 @@ def explain_undefined(assembly: str, source: str) -> CompileFailure | None:
         "UNDEFINED_NAME",
         render(shown[:MAX_ERRORS], source),
         tuple(shown[:MAX_ERRORS]),
-        hint="Device code can only use what this file defines as __device__, and HIP's own functions.",
+        hint="Device code can use only HIP's own functions, and __device__ names of this file.",
     )
 
 

@@ -100,7 +100,7 @@ _ANSWERS: tuple[tuple[re.Pattern[str], FailureKind, str], ...] = tuple(
         (
             r"\b5\d\d (server )?error|internal server error|bad gateway|service unavailable|timed out",
             FailureKind.UNREACHABLE,
-            "The API of {backend} fails",
+            "The API of {backend} is failing",
         ),
     )
 )
@@ -211,7 +211,7 @@ def ssh_hint(settings: Settings) -> str:
     """Return the hint for a machine that cannot reach VMs through SSH."""
     allow = "The service connects to each VM itself: allow SSH from this machine to the VM or its jump host."
     if settings.fleet_hosts:
-        return f"{allow} Where that is impossible, run the service on a machine that reaches the hosts."
+        return f"{allow} Where that is impossible, run the service on a machine that can reach the hosts."
     return (
         f"{allow} Where that is impossible, set WARMFRONT_DSTACK_MODE=direct: submissions then go through "
         "the dstack server, which is slower."
@@ -293,7 +293,7 @@ def _no_free_host(settings: Settings, fleet: DstackFleet | None, kind: FailureKi
     states = ssh_fleet.summarize(ssh_fleet.host_states(fleet, settings)) if fleet else ""
     return ProviderError(
         _with_detail("No host of the fleet is free", states),
-        hint="Wait until one is; `warmfront fleet verify` shows what is wrong with a host. To add one, "
+        hint="Wait until one is; `warmfront fleet verify` shows the problem of each host. To add one, "
         "add it to AMD_FLEET_HOSTS and run `warmfront fleet create`.",
         kind=kind,
     )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: The shell commands that must succeed on a host, and what is wrong if one does not.
 _REQUIREMENTS = {
     "sudo -n true": "its user may not use sudo without a password",
-    "sudo -n docker info": "Docker is not installed, or does not run",
+    "sudo -n docker info": "Docker is not installed, or is not running",
     "test -e /dev/kfd": "/dev/kfd does not exist: AMD's driver is not installed",
     "command -v curl": "curl is not installed",
     "command -v systemctl": "systemd is not installed",

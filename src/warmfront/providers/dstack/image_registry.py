@@ -60,7 +60,7 @@ class ImageReference:
         if not _REPOSITORY.fullmatch(repository) or not _TAG.fullmatch(tag):
             raise BadSetting(
                 f"{image!r} is not the name of an image with a tag.",
-                hint="It must be like `ubuntu:24.04` or `registry.example/team/image:1`.",
+                hint="Use a name such as `ubuntu:24.04` or `registry.example/team/image:1`.",
             )
         return cls(registry=registry, repository=repository, tag=tag)
 

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 #: What cannot be known before a VM is requested.
 UNKNOWN = (
-    "whether the cloud accepts the key of the dstack server now: dstack keeps offers for some minutes",
+    "whether the cloud accepts the key of the dstack server now: dstack caches offers for some minutes",
     "whether the VM can pull the image of WARMFRONT_WORKER_IMAGE",
-    "whether this machine reaches the VM with ssh",
+    "whether this machine can reach the VM with ssh",
 )
 #: What cannot be known before a VM is requested on a host of an SSH fleet.
 UNKNOWN_ON_HOSTS = (

@@ -151,7 +151,7 @@ def test_assembly_that_the_assembler_refuses(harness: XrayHarness, body: str, li
     failure = failure_of(harness, source)
     first = failure.diagnostics[0]
     assert (first.line, first.column) == (line, column), failure.message
-    assert "the assembler refuses this: " in first.message
+    assert "the assembler rejects this: " in first.message
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     refused = {"docker": "exit 1", "sudo": '[ "$2" != true ] && shift && exec "$@"'}
     problems = problems_of_host(tmp_path, refused)
     assert "its user may not use sudo without a password" in problems
-    assert "Docker is not installed, or does not run" in problems
+    assert "Docker is not installed, or is not running" in problems
     assert "curl is not installed" in problems
     assert "systemd" not in problems
 
