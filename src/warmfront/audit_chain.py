@@ -56,7 +56,7 @@ class AuditRecord:
     """An action, to be appended to the audit log."""
 
     actor: str  #: the user who acted
-    via: str  #: how: the id of an API key, `session`, `local` without both, or `command line`
+    via: str  #: how they acted: the id of an API key, `session`, `local` without either, or `command line`
     action: str  #: an `AuditAction`
     subject: str  #: what was acted on, such as the id of a VM
     before: dict[str, Any] = field(default_factory=dict, hash=False)
@@ -120,7 +120,7 @@ class ChainCheck:
 
     entries: int  #: how many entries were checked
     head_sha256: str  #: the hash of the last valid entry
-    broken_at: int | None = None  #: the first entry that does not fit; None if the chain is intact
+    broken_at: int | None = None  #: the first invalid entry; None if the chain is intact
     problem: str = ""  #: what is wrong with it
 
 

@@ -30,7 +30,7 @@ SCHEMA_VERSION = 1
 class VMStart(StrEnum):
     """How an attempt got its VM."""
 
-    COLD_START = "COLD_START"  #: it waited for a VM to be provisioned
+    COLD_START = "COLD_START"  #: the attempt waited for a VM to be provisioned
     WARM_REUSE = "WARM_REUSE"  #: a VM was ready
 
 
@@ -150,7 +150,7 @@ class Xray(Event):
     arch: str
     gpu: str
     compiler: str
-    compiles: bool | None  #: None if the control plane does not know
+    compiles: bool | None  #: None if it is unknown to the control plane
     kernels: list[dict[str, Any]]  #: `KernelReport.to_dict()`
     findings: list[dict[str, Any]]  #: `XrayFinding` as a dict
     message: str = ""  #: why it does not compile, with line numbers of the source
@@ -187,7 +187,7 @@ class CaseResult:
     status: Literal["PASSED", "FAILED"]
     hidden: bool = False  #: its sizes are drawn from the secret seed and shown only if it fails
     output: str = ""  #: the program's output during this case
-    own: bool = False  #: whether it is a case of the author's own
+    own: bool = False  #: whether it is the author's own case
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -292,7 +292,7 @@ class Timing:
     noisy: bool = False  #: whether the machine was too busy for a narrow interval
     discarded_windows: int = 0
     self_reported_ms: float | None = None  #: by HIP events in the guest, which can be forged: informational
-    missing_guarantees: tuple[str, ...] = ()  #: guarantees about the time that this machine could not give
+    missing_guarantees: tuple[str, ...] = ()  #: guarantees about the time that this machine could not provide
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 _KIB = 1024
 
-#: What stands for the GPU type of a CPU node, a VM without a GPU that judges checks on the CPU runtime.
+#: The GPU type of a CPU node, which is a VM without a GPU that judges checks on the CPU runtime.
 CPU_NODE = "CPU"
 #: Compute partition modes: how many devices a card of eight compute dies (XCDs) becomes. Source: "GPU
 #: partitioning" in AMD SMI's documentation and `amdsmi_accelerator_partition_profile_t`.
 _DEVICES_PER_CARD = {"SPX": 1, "DPX": 2, "QPX": 4, "CPX": 8}
-#: Memory partition modes: into how many regions the card's memory is divided.
+#: Memory partition modes, and the number of regions into which each divides the card's memory.
 _MEMORY_REGIONS = {"NPS1": 1, "NPS2": 2, "NPS4": 4, "NPS8": 8}
 _PARTITION_NAME = re.compile(r"(?P<card>[A-Z0-9]+)-(?P<compute>[A-Z]{3})-(?P<memory>NPS\d)")
 
@@ -234,11 +234,10 @@ MI210 = Gpu(
     lds_bandwidth_bytes_per_s=104 * 128 * 1.7e9,
 )
 
-#: One of the two dies (GCDs) of a card: HIP presents them as two devices with a memory each, and a kernel
-#: runs on one. So these are half of the published figures of the card: 220 compute units, 128 GB,
-#: 3.2768 TB/s, and 95.7 TFLOPS of float64 and of float32 (matrix cores), 383.0 of float16 and bfloat16,
-#: 383.0 TOPS of int8.
-#: Source: AMD's announcement of November 2021. Int32 as for the MI300X.
+#: One of the two dies (GCDs) of a card: HIP presents them as two devices, each with its own memory, and a
+#: kernel runs on one. So these are half of the published figures of the card: 220 compute units, 128 GB,
+#: 3.2768 TB/s, and 95.7 TFLOPS of float64 and of float32 (matrix cores), 383.0 of float16 and bfloat16, 383.0
+#: TOPS of int8. Source: AMD's announcement of November 2021. Int32 as for the MI300X.
 MI250X = Gpu(
     name="MI250X",
     arch="gfx90a",

@@ -24,7 +24,7 @@ class FailureKind(StrEnum):
 
     BAD_IMAGE = "BAD_IMAGE"  #: the image cannot be pulled, or its container cannot be created
     NO_SSH = "NO_SSH"  #: this machine cannot reach VMs through SSH
-    WRONG_VM = "WRONG_VM"  #: the VM is not what was leased
+    WRONG_VM = "WRONG_VM"  #: the VM differs from its lease
     WORKER_FAILED = "WORKER_FAILED"  #: the worker ended before its listener responded
 
     UNHEALTHY = "UNHEALTHY"  #: the GPU of this VM does not work

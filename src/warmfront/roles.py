@@ -10,7 +10,7 @@ class Role(StrEnum):
 
     READER = "reader"  #: read problems, leaderboards, their own submissions and those shared with them
     AUTHOR = "author"  #: also submit kernels, make X-rays and share results
-    OPERATOR = "operator"  #: also see every submission, control VMs, and submit problems of their own
+    OPERATOR = "operator"  #: also see every submission, control VMs, and submit their own problems
     ADMIN = "admin"  #: also manage users, keys, teams, budgets and invitations
 
     def includes(self, needed: Role) -> bool:

@@ -88,13 +88,13 @@ class Settings:
     stub_gpu: str = ""
     #: WARMFRONT_SANDBOX: `bubblewrap` or `docker`; empty: the first that works.
     sandbox: str | None = None
-    #: WARMFRONT_DEVICE: what the toolchain rocm runs on: `gpu`, or `rocjitsu`, AMD's emulator.
+    #: WARMFRONT_DEVICE: the device of the toolchain `rocm`: `gpu`, or `rocjitsu`, AMD's emulator.
     rocm_device: str = "gpu"
     #: WARMFRONT_ROCJITSU: the directory of rocjitsu, with `lib` and `share`; empty: from PATH or /opt/rocm.
     rocjitsu: Path | None = None
     #: WARMFRONT_ROCJITSU_CONFIG: the emulated GPU, a file; empty: one of rocjitsu's for the architecture.
     rocjitsu_config: Path | None = None
-    #: WARMFRONT_SLOTS: attempts that a VM judges at once, each on a GPU of its own; empty: all of its GPUs.
+    #: WARMFRONT_SLOTS: attempts that a VM judges at once, each on its own GPU; empty: one per GPU.
     slots: int | None = None
     #: WARMFRONT_RUN_CPUS: the CPUs of sandboxes that run submitted code; empty: the listener divides them.
     run_cpu_set: tuple[int, ...] = ()
@@ -190,7 +190,8 @@ class Settings:
     credits_usd: Decimal = Decimal("1400.00")
     #: AMD_COST_ALERT_THRESHOLD: the share of the credits at which the alert is sent, once.
     alert_threshold: Decimal = Decimal("0.8")
-    #: WARMFRONT_PROVISION_TIMEOUT: seconds until provisioning is abandoned, or waiting for an available VM.
+    #: WARMFRONT_PROVISION_TIMEOUT: seconds after which provisioning, or waiting for an available VM, is
+    #: abandoned.
     provision_timeout_s: float = 1800.0
     #: WARMFRONT_TASK_TIMEOUT: maximum seconds of one attempt on a VM.
     task_timeout_s: float = 600.0
@@ -249,7 +250,7 @@ class Settings:
     hotaisle_read_key: str | None = field(default=None, repr=False)
     #: AMD_BACKEND: dstack's names for the clouds, separated by commas. DSTACK_BACKEND is an alias.
     backend: str = "amddevcloud"
-    #: AMD_REGION: the regions that VMs may be in, separated by commas; empty: all of the backends'.
+    #: AMD_REGION: the regions in which VMs may be, separated by commas; empty: all regions of the backends.
     region: str = ""
     #: AMD_FLEET_NAME: the fleet that VMs belong to.
     fleet_name: str = "amd-mi300x-fleet"
@@ -259,7 +260,8 @@ class Settings:
     fleet_hosts: tuple[values.SSHAddress, ...] = ()
     #: AMD_FLEET_SSH_USER: the user on these hosts who may use sudo without a password.
     fleet_ssh_user: str = "root"
-    #: AMD_FLEET_SSH_KEY: the file with this user's private key; `fleet create` gives it to the dstack server.
+    #: AMD_FLEET_SSH_KEY: the file with this user's private key, which `fleet create` sends to the dstack
+    #: server.
     fleet_ssh_key: Path | None = None
     #: AMD_FLEET_JUMP_HOST: the SSH server through which these hosts are reached; empty: directly.
     fleet_jump_host: values.SSHAddress | None = None

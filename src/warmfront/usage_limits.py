@@ -94,7 +94,7 @@ class DailySpending:
     user_expected_usd: Decimal = Decimal(0)
     team_expected_usd: Decimal = Decimal(0)
     total_expected_usd: Decimal = Decimal(0)
-    team_budget_usd: Decimal | None = None  #: the team's own daily budget; replaces the one of the settings
+    team_budget_usd: Decimal | None = None  #: the team's own daily budget, which replaces the configured one
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +105,7 @@ class Cap:
     limit_usd: Decimal
     spent_usd: Decimal
     expected_usd: Decimal  #: the expected cost of unfinished submissions
-    remedy: str  #: who can raise it, and where
+    remedy: str  #: how to raise it
 
     @property
     def left_usd(self) -> Decimal:
@@ -142,7 +142,7 @@ class DailyCaps:
     user_limit_usd: Decimal | None
     team_limit_usd: Decimal | None
     total_limit_usd: Decimal | None
-    own_limit_usd: Decimal | None = None  #: the user's own budget, which replaces the one of the settings
+    own_limit_usd: Decimal | None = None  #: the user's own budget, which replaces the configured one
 
     @classmethod
     def for_user(

@@ -23,7 +23,7 @@ MAX_NODES = 1000
 MAX_GPUS = 64
 #: The maximum rate of interruptions of a spot VM; above it, no work would ever finish on one.
 MAX_INTERRUPTIONS_PER_H = 60
-#: The limits of a lock timeout: longer than a busy machine can delay a query, and useful on the same day.
+#: The limits of a lock timeout: longer than a busy machine can delay a query, and short enough to be useful.
 MIN_LOCK_TIMEOUT_S = 4
 MAX_LOCK_TIMEOUT_S = 3600
 #: The maximum value of an hour of waiting in dollars; more is probably a typing error.

@@ -24,7 +24,7 @@ class Verdict(StrEnum):
     COMPILE_ERROR = "COMPILE_ERROR"  #: the source does not compile or has no usable `solution`
     WRONG_ANSWER = "WRONG_ANSWER"  #: an output is wrong, or an input was changed
     RUNTIME_ERROR = "RUNTIME_ERROR"  #: the program crashed, ended early or broke a rule
-    TIME_LIMIT_EXCEEDED = "TIME_LIMIT_EXCEEDED"  #: a wall clock limit was reached
+    TIME_LIMIT_EXCEEDED = "TIME_LIMIT_EXCEEDED"  #: a time limit was reached
     MEMORY_LIMIT_EXCEEDED = "MEMORY_LIMIT_EXCEEDED"  #: the memory limit was exceeded
     CANCELLED = "CANCELLED"  #: the owner cancelled it
     RATE_LIMIT_EXCEEDED = "RATE_LIMIT_EXCEEDED"  #: the owner's quota is used up

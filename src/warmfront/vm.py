@@ -95,7 +95,7 @@ class VMInstance:
     preempted: bool = False  #: whether the cloud preempted it
     gpu_count: int = 1  #: how many GPUs were requested
     slots: int = 1  #: attempts that it judges at once; an estimate until its listener has responded
-    draining: bool = False  #: an operator drains it: it takes no more attempts, and ends after those it has
+    draining: bool = False  #: an operator is draining it: it ends after its current attempts
     pinned_until: float | None = None  #: an operator keeps it until then, whatever the policy decides
     #: `devices` and `gpu_health`, as last reported by its listener; empty before that.
     report: dict[str, Any] = field(default_factory=dict, hash=False)

@@ -136,7 +136,7 @@ class ServiceContext:
     signing_keys: Keyring | None = None  #: None for a service without receipts
     #: Raises `InfrastructureError` if the data directory cannot be written, or is almost full.
     check_storage: Callable[[], Awaitable[object]] = _assume_storage
-    #: A service on standby can be read from; what changes something raises `OnStandby`.
+    #: Whether the service is on standby: it answers reads, and every change raises `OnStandby`.
     state: Literal["active", "standby"] = "active"
 
     @property

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from warmfront.store.records import Totals
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
-#: How many waiting submissions are looked at.
+#: How many waiting submissions are examined.
 _WAITING = 1000
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from warmfront.store.store import Store
 
-#: Roles of earlier releases by their names then, which scripts may still use.
+#: The former names of roles, which scripts may still use.
 _EARLIER_ROLES = {"user": Role.AUTHOR.value}
 
 

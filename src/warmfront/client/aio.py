@@ -53,7 +53,7 @@ _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _TIMEOUT = httpx.Timeout(60.0, connect=10.0)
 #: A simulation takes longer than any other response.
 _SIMULATION_TIMEOUT_S = 330.0
-#: These end a submission whatever its endpoint; CHECKED, for example, ends only `checker`.
+#: These end a submission to any endpoint; CHECKED, for example, ends only a `checker` submission.
 _ALWAYS_TERMINAL = set(Verdict) - set(SUCCESS.values()) | {Verdict.ACCEPTED}
 
 
@@ -92,8 +92,8 @@ class AsyncClient:
         self._http = httpx.AsyncClient(
             headers=_headers(api_key or os.environ.get("WARMFRONT_API_KEY")),
             timeout=_TIMEOUT,
-            # Every stream holds a connection. With a limit, a request could have to wait for another one's
-            # verdict.
+            # Every stream holds a connection. With a limit, a request might have to wait for the verdict of
+            # another submission.
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=20),
             # A proxy from the environment cannot reach this machine's loopback interface.
             trust_env=not all(urlsplit(url).hostname in _LOOPBACK for url in self._urls),

@@ -10,7 +10,7 @@ import re
 
 from warmfront.value_class import dataclass
 
-#: The ROCm version of the images for VMs, which the X-ray's messages refer to.
+#: The ROCm version of the images for VMs, to which the X-ray's messages refer.
 TARGET = "7.2"
 
 NEEDS_ROCM_7 = "NEEDS_ROCM_7"

@@ -62,7 +62,7 @@ class CaseData:
     expected: Tensors
     tolerance: Tolerance
     hidden: bool = False  #: the sizes were drawn from the seed; the kernel's output is not shown
-    own: bool = False  #: a case of the author's own
+    own: bool = False  #: whether it is the author's own case
     checks_outputs: bool = True  #: compare the outputs with `expected`
     sample: int = 0  #: 0 for the check; timed samples have different inputs and a random style
 

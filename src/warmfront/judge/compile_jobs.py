@@ -26,7 +26,7 @@ class CompileJob:
     """A compiler that is running in a box."""
 
     box: Box
-    started_s: float  #: `time.perf_counter()` when the compiler got the source
+    started_s: float  #: `time.perf_counter()` when the source was sent to the compiler
 
 
 class CompileJobs:

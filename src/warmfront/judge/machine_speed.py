@@ -37,7 +37,7 @@ _REMEMBERED = 400
 #: How many CPUs are tried before a window to find one at full speed. Each try takes 60 microseconds.
 _TRIES = 12
 
-#: A machine may become permanently slower: moved to another host, or on battery. Older measurements than this
+#: A machine may become permanently slower: moved to another host, or on battery. Measurements older than this
 #: are ignored.
 _VALID_S = 1800.0
 

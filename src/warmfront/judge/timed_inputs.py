@@ -28,8 +28,8 @@ MAX_FILE_BYTES = 256 << 20
 MAX_DEVICE_BYTES = 8 << 30
 #: Calls in a large window if NumPy must check their outputs.
 HOST_CHECKED_CALLS = 2
-#: Of timed calls whose reference takes much longer than the kernel, the harness checks one of this many rows:
-#: see device_references.h.
+#: For timed calls whose reference takes much longer than the kernel, the harness checks one row out of this
+#: many: see device_references.h.
 ROW_SHARE = 8
 
 

@@ -23,7 +23,7 @@ ENDPOINT_HEADER = "Warmfront-Endpoint"
 #: An idle stream gets an empty line this often, so that each side notices when the other has disconnected.
 KEEP_ALIVE_S = 5.0
 
-#: A client abandons a stream after this long without data: several keep-alive lines are missing.
+#: A client abandons a stream after this long without data: by then, several keep-alive lines are overdue.
 SILENCE_S = 30.0
 
 #: The environment variable with the listener's token. It is not in argv, which every user can read.

@@ -20,7 +20,7 @@ class BudgetStatus:
 
     credits_usd: Decimal
     spent_usd: Decimal  #: so far, including live VMs
-    reserved_usd: Decimal  #: what live VMs can still cost
+    reserved_usd: Decimal  #: the most that live VMs can still cost
     alert_sent: bool  #: whether the alert at the threshold was sent
 
     @property

@@ -180,7 +180,7 @@ class AttemptRunner:
             if active is None or pooled.releasing:
                 return None  # the VM has ended first, which queues the submission again
             cold = pooled.vm.state is VMState.WARM
-            # The time before is now metered; from here on, the attempt is.
+            # The time before the attempt is metered now; from here on, the attempt is.
             attempt = replace(attempt, started_at=max(attempt.started_at, pooled.vm.metered_until or 0.0))
             vm, entries = self._before_work(pooled, attempt, active)
             # Set it again: a transition of another attempt may have stored the VM with its earlier

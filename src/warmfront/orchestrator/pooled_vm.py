@@ -32,7 +32,7 @@ class PooledVM:
     boot: asyncio.Task[None] | None = None  #: the task that provisions it; None if it was added ready
     phase: Phase | None = None  #: the phase of its boot that was last reported
     not_asked_until: float = 0.0  #: when its provider was last unavailable
-    unwanted_since: float | None = None  #: since when no submission waits for its boot
+    unwanted_since: float | None = None  #: the time since which no submission has waited for its boot
     overdue: bool = False  #: it has not ended within the stop lag, and no longer counts against the limit
     answered_at: float | None = None  #: when its listener last answered a heartbeat
     ended: asyncio.Event = field(default_factory=asyncio.Event)  #: set when its end is confirmed and stored

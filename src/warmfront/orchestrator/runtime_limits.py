@@ -180,7 +180,7 @@ class RuntimeLimits:
         return self._budget.billing(self.current.default_gpu, 1).rate_usd_per_h
 
 
-#: What the change of a limit without an amount does.
+#: The effects of changing limits that have no amount.
 _OTHER_EFFECTS = {
     "idle_timeout_max_s": "It limits how long any keep-warm policy keeps an idle VM.",
     "keep_warm": "Idle VMs get a new deadline now. The what-if table compares the costs of both policies.",

@@ -67,7 +67,7 @@ def settle(
         last_sign_at = max(lease.ended_after, pooled.answered_at or 0.0)
         ended_at = (min(last_sign_at, ended_at) + ended_at) / 2
     elif vm.preempted and not lease.end_confirmed and pooled.answered_at is not None:
-        # Only heartbeats show when the cloud preempted it: before the first unanswered one.
+        # Only heartbeats show when the cloud preempted the VM: before the first unanswered one.
         ended_at = min(ended_at, pooled.answered_at + heartbeat_s)
     if lease.started_at is not None:
         vm = vm.locate(started_at=lease.started_at, address=vm.address, machine_id=lease.machine_id)

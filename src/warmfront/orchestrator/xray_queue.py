@@ -160,7 +160,8 @@ class XrayQueue:
         if active.submission.endpoint == Endpoint.XRAY:
             await self._submissions.complete(active, xray)
             return
-        # The service does not know a problem that an operator sent, so the judge decides what compiles.
+        # The service has not loaded a problem that an operator sent, so the judge decides whether the source
+        # compiles.
         if xray.compiles is False and source.problem_def is None:
             await self._store.append_event(active.id, xray.fields(), self._clock.now())
             await self._submissions.complete(active, compile_error(xray))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
 
-#: Values that are uniform, the mean of two, and close to one of `_CLUSTERS` centers.
+#: Styles whose values are uniform, the mean of two uniform values, or close to one of `_CLUSTERS` centers.
 _TIMED_STYLES = ("any", "bell", "clustered")
 _CLUSTERS = 64
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     Value = int | float | tuple[int, ...]
 
-#: How many cases of their own an author may add to a check.
+#: How many own cases an author may add to a check.
 MAX_OWN_CASES = 8
 
 #: An own case may move this many times the bytes, and need this many times the operations, of the largest

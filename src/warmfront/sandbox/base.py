@@ -83,7 +83,7 @@ class Template:
     env: Mapping[str, str] = field(default_factory=dict)
     outputs: tuple[str, ...] = ()  #: files in the folder that the program may write
     devices: tuple[str, ...] = ()  #: such as /dev/kfd
-    may_fork: bool = False  #: compilers must fork, kernels need not
+    may_fork: bool = False  #: compilers must fork; kernels need not
 
 
 @dataclass(frozen=True, kw_only=True)

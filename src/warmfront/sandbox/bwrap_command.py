@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: Size of /dev/shm, for programs that use named shared memory, such as ROCm's runtime.
 SHARED_MEMORY_BYTES = 16 << 20
 
-#: What a GPU runtime reads: the driver's topology, and the mapping from device numbers to devices.
+#: Files that a GPU runtime reads: the driver's topology, and the mapping from device numbers to devices.
 DEVICE_TOPOLOGY = ("/sys/devices", "/sys/class/kfd", "/sys/class/drm", "/sys/dev/char")
 
 #: The option that is replaced for boxes with devices.

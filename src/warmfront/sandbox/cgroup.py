@@ -45,7 +45,7 @@ REQUIRED = ("memory", "pids", "cpu")
 OPTIONAL = ("freezer", "cpuacct", CPUSET)
 
 #: How long to wait for a version 1 group to freeze before it is thawed and frozen again. At a load of 15 on
-#: two cores it takes 0.1 s.
+#: two cores, this takes 0.1 s.
 STUCK_S = 0.25
 
 #: How often to try to remove a group whose last processes are still exiting, at intervals of 1 ms.

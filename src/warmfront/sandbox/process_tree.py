@@ -30,7 +30,7 @@ HOST_PROC = Path("/host/proc")
 #: Whether the kernel lists the children of a task (CONFIG_PROC_CHILDREN).
 HAS_CHILDREN_FILES = Path("/proc/thread-self/children").exists()
 
-#: How long the processes of a box may take to stop. At a load of 15 on two cores it is 0.1 s.
+#: How long the processes of a box may take to stop. At a load of 15 on two cores, this takes 0.1 s.
 FREEZE_TIMEOUT_S = 30.0
 FIRST_PAUSE_S = 50e-6
 LONGEST_PAUSE_S = 1e-3

@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 INTERVAL_S = 10.0
 #: An alert is resolved when its condition has not held for this long, so that it does not flap.
 RESOLVE_AFTER_S = 60.0
-#: How many waiting submissions are looked at.
+#: How many waiting submissions are examined.
 _WAITING = 1000
 
 

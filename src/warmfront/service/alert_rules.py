@@ -25,7 +25,7 @@ class AlertCondition:
     """A condition that holds now, and for which an alert is active."""
 
     rule: str  #: stable, such as `queue_wait`
-    subject: str  #: what it is about, such as the id of a VM; empty for the whole service
+    subject: str  #: the subject, such as the id of a VM; empty for the whole service
     text: str  #: in one sentence
 
     @property
@@ -46,7 +46,7 @@ class ServiceSnapshot:
     problems: list[ProvisioningProblem]
 
 
-#: What each rule means, with the setting that has its threshold.
+#: The meaning of each rule, with the setting that has its threshold.
 RULES = {
     "spent": ("A share of the credits is spent.", "alert_threshold"),
     "burn_rate": ("The live VMs together cost this much per hour, in dollars.", "alert_burn_usd_per_h"),

@@ -166,7 +166,7 @@ def _standby_context(settings: Settings, store: Store, events: EventLog) -> Serv
         log=events,
         clock=SystemClock(),
         new_id=_new_id,
-        # Without it, a request without a key would be one of `local`, as on a service without sign-in.
+        # Without it, a request without a key would count as one of `local`, as on a service without sign-in.
         identity_provider=open_identity_provider(settings),
         signing_keys=open_keyring(settings.data_dir),
     )

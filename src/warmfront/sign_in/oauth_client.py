@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 
 with warnings.catch_warnings():
-    import authlib.deprecate  # sets a filter of its own
+    import authlib.deprecate  # sets its own filter
 
     warnings.simplefilter("ignore", authlib.deprecate.AuthlibDeprecationWarning)
     from authlib.integrations.base_client import OAuthError

@@ -35,7 +35,7 @@ class User:
     role: Role
     team: str | None
     manages_team: bool  #: whether they may set assignments for their team and see its results
-    daily_budget_usd: Decimal | None  #: replaces the daily budget of the settings
+    daily_budget_usd: Decimal | None  #: replaces the configured daily budget
     created_at: float
     last_sign_in_at: float
     disabled_at: float | None = None  #: since then, they cannot sign in, and their keys are rejected

@@ -37,7 +37,7 @@ _LOCK_WAIT_S = 2
 _KEEPALIVE_IDLE_S = 5
 _KEEPALIVE_INTERVAL_S = 2
 _KEEPALIVE_COUNT = 3
-#: Keepalives are not sent while data waits to be acknowledged, so that has a limit of its own.
+#: Keepalives are not sent while data waits to be acknowledged, so unacknowledged data has its own limit.
 _UNACKNOWLEDGED_MS = 1000 * (_KEEPALIVE_IDLE_S + _KEEPALIVE_INTERVAL_S * _KEEPALIVE_COUNT)
 #: The key of our advisory lock: "warmfron" in ASCII.
 _LOCK_KEY = int.from_bytes(b"warmfron", "big", signed=True)

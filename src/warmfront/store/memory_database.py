@@ -175,7 +175,7 @@ class _PreparedStatement:
         #: Whether lists of values are rendered into the text of the statement at every execution.
         self.is_dynamic = bool(compiled.post_compile_params or compiled.literal_execute_params)
         self._defaults = dict(compiled.params)
-        inward = compiled._bind_processors  # noqa: SLF001 - how SQLAlchemy's own execution gets at them
+        inward = compiled._bind_processors  # noqa: SLF001 - as SQLAlchemy's own execution accesses them
         self._inward = [(name, cast("Callable[[Any], Any]", convert)) for name, convert in inward.items()]
         self._ordered = _picker(compiled.positiontup or ())
         columns = compiled._result_columns  # noqa: SLF001 - like the bind processors

@@ -33,7 +33,7 @@ _NAMES = tuple(User.__dataclass_fields__)
 _USER_COLUMNS = [_U[name] for name in _NAMES]
 _USERS = select(*_USER_COLUMNS)
 _TOKEN = re.compile(r"wfs_([0-9a-f]{12})_[0-9a-f]{64}", re.ASCII)
-#: What a user name may not contain; see `warmfront.cli.manage_keys`.
+#: Characters that a user name may not contain; see `warmfront.cli.manage_keys`.
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 _MAX_NAME = 48
 #: The user of a service without keys and accounts.

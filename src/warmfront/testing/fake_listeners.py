@@ -143,7 +143,7 @@ class FakeListeners:
         self._slot_failures = slot_failures
         self._listeners: dict[str, _ListenerState] = {}
         self.runs: list[FakeRun] = []  #: every attempt that was started, in order
-        self.overlaps: list[str] = []  #: descriptions of attempts that overlapped although they must not
+        self.overlaps: list[str] = []  #: descriptions of attempts that overlapped, which must not happen
         #: Returns fields to override in a listener's report, such as `{"failure": "no /dev/kfd"}`.
         self.reports: Callable[[FakeVM], dict[str, Any]] = lambda _: {}
         #: Returns why the VM can no longer judge after an attempt; empty if it can.

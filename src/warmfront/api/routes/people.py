@@ -95,7 +95,7 @@ async def create_invitation(
         note=body.note.strip(),
     )
     origin = BrowserOrigin.for_links(service.settings, request.headers)
-    # In the fragment, which no access log has.
+    # In the fragment, which appears in no access log.
     link = f"{origin.url}/join#{secret}"
     return InvitationCreatedResponse(**dict(_invitation_response(invitation, now)), link=link)
 

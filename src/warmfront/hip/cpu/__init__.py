@@ -16,13 +16,14 @@ _HERE: Final = Path(__file__).parent
 #: The CPU runtime's own headers; `warmfront.hip.headers` merges them with those it shares with the X-ray.
 INCLUDE: Final = _HERE / "include"
 
-#: The library's sources. It is linked into the guest, with -rdynamic, or into a program that has the kernels.
+#: The library's sources. The library is linked into the guest, with -rdynamic, or into a program that
+#: contains the kernels.
 RUNTIME_SOURCES: Final = tuple(sorted((_HERE / "runtime").glob("*.cpp")))
 
 _COMMON: Final = (
     "-std=c++20",
     "-fPIC",
-    # Shared memory is thread-local: this makes an access one instruction, also from a library.
+    # Shared memory is thread-local: this makes an access one instruction, even from a library.
     "-ftls-model=initial-exec",
     "-pthread",
 )
@@ -52,8 +53,8 @@ SUBMISSION_FLAGS: Final = (
     "-fstack-clash-protection",
     # Functions of this library cannot be replaced at run time, so they can be inlined.
     "-fno-semantic-interposition",
-    # The speed of a short loop depends, by up to 15%, on how its code lies in the lines of the instruction
-    # cache: an unrelated function in the file would change the time of a kernel.
+    # The speed of a short loop depends, by up to 15%, on how its code is aligned to the lines of the
+    # instruction cache: an unrelated function in the file would change the time of a kernel.
     "-falign-functions=64",
     "-falign-loops=64",
     "-w",

@@ -46,8 +46,8 @@ _SOURCES = cpu.CHECKED_SOURCES
 _ENV = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C", "TMPDIR": SCRATCH}
 
 
-#: Flags of each compiler to tell volatile accesses from plain ones, and to omit the calls at the entry and
-#: exit of functions, which would also need an exception handler in each function.
+#: Flags of each compiler to distinguish volatile accesses from plain ones, and to omit the calls at the entry
+#: and exit of functions, which would also need an exception handler in each function.
 _TSAN = {
     "g++": (
         "--param=tsan-distinguish-volatile=1",

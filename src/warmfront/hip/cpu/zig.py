@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 #: The newest glibc that the wheel's headers are known to match; newer versions run programs built for it.
 NEWEST_GLIBC_MINOR = 36
 
-#: What `zig cc` builds to link any C program: the start-up code, the compiler's helper functions, and stubs
-#: with the symbols of the C library, which is one file or several, depending on its version.
+#: The files that `zig cc` builds to link any C program: the start-up code, the compiler's helper functions,
+#: and stubs with the symbols of the C library, which is one file or several, depending on its version.
 _C_STARTUP = "crt1.o"
 _C_LIBRARIES = ("libcompiler_rt.a", "libc_nonshared.a", "lib*.so.*")
 
@@ -43,7 +43,7 @@ _LIBCXX_FLAGS = (
     "-fvisibility-inlines-hidden",
 )
 
-#: What it depends on: exceptions and type information.
+#: The library's dependencies: exceptions and type information.
 _LIBCXXABI_SOURCES = ("libcxxabi/src/*.cpp",)
 _LIBCXXABI_FLAGS = (*_LIBCXX_FLAGS, "-D_LIBCXXABI_BUILDING_LIBRARY")
 _NO_EXCEPTIONS = "cxa_noexception.cpp"
@@ -127,7 +127,7 @@ def find_zig_compiler(wheel: Path, cache_dir: Path) -> ZigCompiler:
         reason="there is no g++ or clang++, and the ziglang wheel has clang",
         identity=key,
         # The guest contains the whole C++ library and exports it. A submission is linked without it, so that
-        # the guest can catch what the submission throws.
+        # the guest can catch exceptions of the submission.
         guest_flags=(
             "-no-pie",
             str(folder / "lib" / _C_STARTUP),

@@ -245,7 +245,7 @@ class _Planner:
         return self._refuse_if(waits)
 
     @staticmethod
-    def _refuse_if(waits: bool) -> bool:  # noqa: FBT001 - private, and its name says what
+    def _refuse_if(waits: bool) -> bool:  # noqa: FBT001 - private; its name describes it
         if waits:
             raise Unsupported
         return False

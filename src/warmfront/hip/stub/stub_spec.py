@@ -33,7 +33,7 @@ _POSITIVE = frozenset({"copy_gbps", "pinned_gbps", "hbm_gbps", "memory_gb", "dev
 class StubSpec:
     """The parameters of a stub GPU. Times are in virtual microseconds, and rates in 10^9 bytes per second."""
 
-    arch: str = ""  #: of the devices; by default that of the GPU that is judged for
+    arch: str = ""  #: of the devices; by default that of the submission's GPU
     devices: int = 1
     memory_gb: float = 0.0  #: of a device, in 10^9 bytes; by default that of the GPU
     scale: str = "cpu"  #: the size of the cases, `cpu` or `gpu`
@@ -55,13 +55,13 @@ class StubSpec:
     idle_us: float = 5000.0  #: how long a device is idle until its clocks are low
     ramp_us: float = 20_000.0  #: how long it is busy until they are full
 
-    kernel_us: float = 4.0  #: a kernel without a duration of its own takes this, plus its memory traffic
-    bytes_per_thread: int = 16  #: which is assumed to be this much per thread
+    kernel_us: float = 4.0  #: the duration of a kernel without its own setting, besides memory traffic
+    bytes_per_thread: int = 16  #: the assumed memory traffic per thread
     kernels_us: Mapping[str, float] = field(default_factory=dict)  #: durations of kernels: `kernel.NAME=12.5`
 
     fault: str = ""  #: one of `FAULTS`
-    fault_box: int = 0  #: it happens in the box with this number or a later one, in the order of their start
-    fault_launch: int = 1  #: and with this launch, counted over those boxes
+    fault_box: int = 0  #: the fault occurs in this box or a later one, counted from the first start
+    fault_launch: int = 1  #: and at this launch, counted over those boxes
     fault_address: int = 0x7F1234567000  #: of `memory_fault`
     reset_boxes: int = 0  #: of `reset`: how many boxes started later still find a device that is being reset
 

@@ -81,8 +81,8 @@ _CODE_FLAGS = (
     "-amdgpu-early-inline-all=true",
     "-mllvm",
     "-amdgpu-function-calls=false",
-    # The only warnings are those of our own headers, about what needs a newer ROCm, and -Wparentheses, some
-    # of which are errors by default.
+    # The only warnings are those of our own headers, about constructs that need a newer ROCm, and
+    # -Wparentheses, some of which are errors by default.
     "-Wno-everything",
     "-Wuser-defined-warnings",
     "-Wparentheses",
@@ -101,8 +101,8 @@ class PrecompiledHeaders(StrEnum):
     """Sets of precompiled headers. A larger set takes longer to load, but parsing takes longer still."""
 
     HIP = "hip"  #: HIP's runtime header
-    ALGORITHM = "algorithm"  #: HIP, and what ROCm's runtime header includes
-    EVERYTHING = "everything"  #: ALGORITHM, and what host code commonly includes
+    ALGORITHM = "algorithm"  #: HIP, and the headers that ROCm's runtime header includes
+    EVERYTHING = "everything"  #: ALGORITHM, and the headers that host code commonly includes
 
 
 _STANDARD = (
@@ -119,7 +119,7 @@ _PRECOMPILED = {
 #: memory and the synchronization of a grid. A macro can form a word from parts.
 _OCKL_WORDS = re.compile(r"printf|assert|malloc|\b(?:free|new|delete|virtual|std)\b|cooperative|ockl|##|\\\n")
 _MENTIONS_STD = re.compile(r"\bstd\b")
-#: What the runtime headers of ROCm 6.4 and 7.2 declare, and only EVERYTHING has here.
+#: Names that the runtime headers of ROCm 6.4 and 7.2 declare, and that only EVERYTHING has here.
 _DECLARED_BY_ROCM = re.compile(
     r"\bstd\s*::\s*(?:array|complex|getline|string|string_view|sto\w+|to_string)\b|\busing\s+namespace\s+std\b"
 )

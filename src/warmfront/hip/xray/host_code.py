@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Variables that exist in device code only.
 _DEVICE_VARIABLES = frozenset({"blockDim", "blockIdx", "gridDim", "threadIdx", "warpSize"})
-#: What begins with two underscores and is harmless in host code.
+#: Names that begin with two underscores and are harmless in host code.
 _HOST_SPECIFIERS = frozenset({"__host__", "__inline__", "__restrict", "__restrict__"})
 #: Keywords and functions with parentheses that are the same on both sides.
 _HOST_FUNCTIONS = frozenset(

@@ -52,7 +52,7 @@ def find_in_arithmetic(kernel: KernelReport, lanes: LaneTrace, arch: str) -> Ite
         yield from _slow_forms(kernel, arch)
         yield from _dependent_chains(kernel, arch)
     elif scalar := list(_scalar_matmul(kernel, lanes, arch)):
-        yield from scalar  # its advice is to rewrite what the rules below are about
+        yield from scalar  # its advice is to rewrite the code that the rules below examine
         return
     else:
         yield from _unpacked(kernel)

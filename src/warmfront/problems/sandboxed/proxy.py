@@ -79,7 +79,7 @@ def template(slug: str, settings: Settings) -> Template:
         argv=(sys.executable, "-m", "warmfront.problems.sandboxed.server", BOX, slug),
         # Everything below /usr is in every box.
         mounts=tuple(Mount(host=p, inside=str(p)) for p in sorted(places) if not p.is_relative_to("/usr")),
-        # The box lives while the submission is compiled, waits for its run slot, and is run.
+        # The box exists while the submission is compiled, waits for its run slot, and runs.
         limits=dataclasses.replace(limits, wall_s=2 * limits.wall_s + settings.compile_limits().wall_s),
         env={
             "PATH": "/usr/bin:/bin",

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 #: The listener's port on its VM; it is reachable only through dstack's tunnel.
 LISTENER_PORT = 8000
 #: Boxes and caches of a VM. The path is the same on the host and in the worker's container, because the
-#: host's Docker daemon, which creates the boxes, knows only host paths.
+#: host's Docker daemon, which creates the boxes, uses host paths.
 VM_FOLDER = "/opt/warmfront"
 #: The host's Docker daemon, which creates the sandboxes. Access to it makes the listener root on the VM.
 DOCKER_SOCKET = "/var/run/docker.sock"

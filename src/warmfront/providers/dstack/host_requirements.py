@@ -15,7 +15,7 @@ from warmfront.providers.dstack.ssh_tunnel import SSHRoute, run_ssh_command
 if TYPE_CHECKING:
     from warmfront.settings import Settings
 
-#: The shell commands that must succeed on a host, and what is wrong if one does not.
+#: The shell commands that must succeed on a host, and the problem if one fails.
 _REQUIREMENTS = {
     "sudo -n true": "its user may not use sudo without a password",
     "sudo -n docker info": "Docker is not installed, or is not running",

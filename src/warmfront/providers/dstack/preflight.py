@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from warmfront.providers.dstack.resources import FleetPlan
     from warmfront.settings import Settings
 
-#: What cannot be known before a VM is requested.
+#: Facts that are unknown until a VM is requested.
 UNKNOWN = (
     "whether the cloud accepts the key of the dstack server now: dstack caches offers for some minutes",
     "whether the VM can pull the image of WARMFRONT_WORKER_IMAGE",
     "whether this machine can reach the VM with ssh",
 )
-#: What cannot be known before a VM is requested on a host of an SSH fleet.
+#: Facts that are unknown until a VM is requested on a host of an SSH fleet.
 UNKNOWN_ON_HOSTS = (
     "whether the host can pull the image of WARMFRONT_WORKER_IMAGE",
     "whether its GPUs work: the listener checks them before it takes a submission",

@@ -42,8 +42,8 @@ class DstackInstance:
     termination_reason: str | None
     termination_message: str | None
     is_unhealthy: bool = False  #: whether a check of dstack's agent failed
-    gpus: tuple[str, ...] = ()  #: the type of each GPU, as dstack knows it
-    blocks: int = 1  #: the parts that runs can have separately
+    gpus: tuple[str, ...] = ()  #: the type of each GPU, as dstack names it
+    blocks: int = 1  #: the parts that separate runs can use
     busy_blocks: int = 0
 
     @property

@@ -31,7 +31,7 @@ _PROBE_TIMEOUT_S = 3.0
 #: The most tunnels that are opened at the same time. Each handshake takes CPU time, and an unreachable VM
 #: occupies a place for up to half a minute.
 _MAX_OPENING = 32
-#: After this many failures and seconds, a VM that dstack reaches counts as not reachable from here.
+#: After this many failures and seconds, a VM that dstack can reach counts as unreachable from here.
 GIVE_UP_FAILURES, GIVE_UP_S = 10, 120.0
 _log = logging.getLogger(__name__)
 
