@@ -5,8 +5,8 @@
 // NumPy, and an output that one of them rejects is checked again on the host before it becomes a verdict.
 //
 // Products of matrices with several hundred operations per byte would take a hundred times as long as the timed call.
-// Of a timed call, one of every eight rows is checked, chosen by a secret key after the call: a kernel that leaves
-// out one row in a hundred is found in most calls, of which there are hundreds. A check of correctness checks all rows.
+// In a timed call, one row out of eight is checked, chosen by a secret key after the call: a kernel that omits one row
+// in a hundred is detected in most calls, of which there are hundreds. A check of correctness checks all rows.
 #pragma once
 
 #include <hip/hip_fp16.h>

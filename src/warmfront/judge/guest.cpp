@@ -107,7 +107,7 @@ uint32_t count_left_threads([[maybe_unused]] uint32_t before) {
   }
   return count > before ? count - before : 0;
 #else
-  return 0;  // ROCm starts helper threads of its own at any time
+  return 0;  // ROCm starts its own helper threads at any time
 #endif
 }
 

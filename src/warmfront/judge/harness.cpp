@@ -88,7 +88,7 @@ struct VerifyHeader {
   uint32_t slots;
   uint32_t numbers;
   uint64_t key;
-  uint64_t share;  // of the rows of outputs whose reference takes long, one of this many is checked
+  uint64_t share;  // one row out of this many is checked, for outputs whose reference is slow
 };
 
 struct Tolerance {

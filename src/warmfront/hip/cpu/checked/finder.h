@@ -99,8 +99,8 @@ enum Flags : uint8_t {
   kLock = 16,  // an operation that can acquire or release a lock
 };
 void touch(Region& region, uintptr_t address, size_t bytes, unsigned flags, uint32_t site);
-void settle();    // decides what could not be decided before the access
-void conclude();  // settle, and what waited for the next access
+void settle();    // resolves findings that could not be decided before the access
+void conclude();  // settle, and findings that waited for the next access
 void forget_order();       // a launch starts
 void forget_block_order();  // a block starts
 

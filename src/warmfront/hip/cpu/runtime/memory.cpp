@@ -74,7 +74,7 @@ const std::pair<const uintptr_t, Allocation>* at_or_before(const std::map<uintpt
   return after == map.begin() ? nullptr : &*std::prev(after);
 }
 
-// The folder of the files that exported device memory is in; empty if none can be exported.
+// The folder of the files that contain exported device memory; empty if none can be exported.
 std::string& export_folder() {
   static std::string& only = *new std::string;
   return only;

@@ -1,4 +1,4 @@
-// The files that exported device memory is in.
+// The files that contain exported device memory.
 #pragma once
 
 #include <cstddef>

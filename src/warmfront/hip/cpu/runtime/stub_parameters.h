@@ -39,8 +39,8 @@ struct Parameters {
   std::map<std::string, int64_t> kernels_ns;  // declared durations
 
   Fault fault = Fault::kNone;
-  uint32_t fault_box = 0;       // it happens in the process with this number or a later one
-  uint64_t fault_launch = 1;    // and with this launch, counted over those processes
+  uint32_t fault_box = 0;       // the fault occurs in the process with this number or a later one
+  uint64_t fault_launch = 1;    // and at this launch, counted over those processes
   uint32_t reset_boxes = 0;     // how many processes after that find a device that is being reset
   uintptr_t fault_address = 0;
 };

@@ -71,7 +71,7 @@ enum BlockStoreAlgorithm {
   BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED,
 };
 
-// What the classes of this file have in common: a reference to storage in shared memory, which the caller provides, or
+// The common part of the classes in this file: a reference to storage in shared memory, which the caller provides, or
 // which all objects of the class share.
 template <class Storage>
 class Collective {

@@ -14,15 +14,15 @@
 
 namespace hipshared {
 
-// What can be shuffled: numbers, and the 16-bit types, whose headers add themselves.
+// The types that can be shuffled: numbers, and the 16-bit types, whose headers add themselves.
 template <class T>
 inline constexpr bool can_shuffle = std::is_arithmetic_v<T> && sizeof(T) <= 8;
 
-// What only ROCm 7 shuffles.
+// The types that only ROCm 7 shuffles.
 template <class T>
 inline constexpr bool needs_rocm_7_to_shuffle = false;
 
-// What can be matched.
+// The types that can be matched.
 template <class T>
 inline constexpr bool can_match = std::is_arithmetic_v<T> && (sizeof(T) == 4 || sizeof(T) == 8);
 

@@ -1,4 +1,4 @@
-// Minimum and maximum of a number and warpSize, which is no number but converts to one.
+// Minimum and maximum of a number and warpSize, which is not a number but converts to one.
 #pragma once
 
 #include <type_traits>

@@ -24,7 +24,7 @@ template <class T>
 struct Same {
   using type = T;
 };
-// A parameter of this type accepts what converts to T; T is deduced from the pointer alone.
+// A parameter of this type accepts any value that converts to T; T is deduced from the pointer alone.
 template <class T>
 using Value = typename Same<T>::type;
 
@@ -51,7 +51,7 @@ inline auto atomic_compare_exchange(T* p, T* expected, Value<T> desired, int suc
   return __atomic_compare_exchange(p, expected, &desired, false, success, failure);
 }
 
-// Replaces *p by f(*p) and returns the old value.
+// Replaces *p with f(*p) and returns the old value.
 template <class T, class F>
 HIPCPU_UNCHECKED inline auto atomic_update(T* p, F f, int order = __ATOMIC_RELAXED) {
 #ifdef HIPCPU_CHECKED

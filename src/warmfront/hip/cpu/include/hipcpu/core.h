@@ -40,7 +40,7 @@
 
 // Code in the shared headers runs on the host and on the device, which are the same here.
 #define HIPTARGET_HOST_DEVICE_BEGIN
-#define HIPTARGET_NEEDS_ROCM_7  // the X-ray's headers mark what ROCm 6.4 lacks
+#define HIPTARGET_NEEDS_ROCM_7  // the X-ray's headers mark constructs that ROCm 6.4 lacks
 #define HIPTARGET_NEEDS_ROCM_7_IF(...)
 #define HIPTARGET_HOST_DEVICE_END
 
@@ -64,7 +64,7 @@ using Aligning = unsigned char __attribute__((vector_size(Bytes)));
 
 constexpr unsigned kWaveSize = 64;
 constexpr unsigned kMaxThreads = 1024;  // in a block
-constexpr unsigned kSharedBytes = 160 * 1024;  // of any GPU; the runtime knows the limit of the one that is judged for
+constexpr unsigned kSharedBytes = 160 * 1024;  // of any GPU; the runtime has the limit of the submission's GPU
 
 }  // namespace hipcpu
 

@@ -39,9 +39,9 @@ void hipcpu_multiply(hipcpu::MatrixForm form, const hipcpu::MatrixCall* call, bo
 
 namespace hipcpu {
 
-// In a checked build these stay functions of their own: inlined in a kernel, their writes to the buffer, which lies beside
-// shared memory, would be reported as the kernel's. They are not templates, because g++ would instantiate them for every form,
-// also in a source that uses only one.
+// In a checked build these stay functions of their own: inlined in a kernel, their writes to the buffer, which lies
+// beside shared memory, would be reported as the kernel's. They are not templates, because g++ would instantiate them
+// for every form, even in a source that uses only one.
 #ifdef HIPCPU_CHECKED
 #define HIPCPU_MULTIPLY HIPCPU_UNCHECKED static __attribute__((noinline))
 #else

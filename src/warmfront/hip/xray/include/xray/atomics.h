@@ -5,11 +5,11 @@
 
 namespace xray {
 
-// A parameter of this type accepts what converts to T; T is deduced from the pointer alone.
+// A parameter of this type accepts any value that converts to T; T is deduced from the pointer alone.
 template <class T>
 using Value = std::type_identity_t<T>;
 
-// Replaces *pointer, of 2 or 4 bytes, by f(*pointer) and returns the old value.
+// Replaces *pointer, of 2 or 4 bytes, with f(*pointer) and returns the old value.
 template <class T, class F>
 __device__ inline T atomic_update(T* pointer, F f) {
   using Word = std::conditional_t<sizeof(T) == 2, unsigned short, unsigned>;

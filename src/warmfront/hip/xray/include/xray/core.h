@@ -1,4 +1,4 @@
-// What clang's HIP mode expects from a header: qualifiers and the built-in variables.
+// The names that clang's HIP mode expects from a header: qualifiers and the built-in variables.
 #pragma once
 
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #define XRAY_SECOND(first, second, name, ...) name
 #define __launch_bounds__(...) XRAY_SECOND(__VA_ARGS__, XRAY_BOUNDS_2, XRAY_BOUNDS_1)(__VA_ARGS__)
 
-// What ROCm 6.4 lacks: the X-ray turns the warning into a finding at the author's line.
+// Marks a construct that ROCm 6.4 lacks: the X-ray turns the warning into a finding at the author's line.
 #define HIPTARGET_NEEDS_ROCM_7_IF(...) __attribute__((diagnose_if((__VA_ARGS__), "needs ROCm 7", "warning")))
 #define HIPTARGET_NEEDS_ROCM_7 HIPTARGET_NEEDS_ROCM_7_IF(true)
 

@@ -169,7 +169,7 @@ inline void load_buffer_to_lds(const Descriptor& descriptor, void* lds, unsigned
   finish_lds_load(to, size);
 }
 
-// The result of llvm.amdgcn.raw.buffer.load, which an author declares with a type of their own.
+// The result of llvm.amdgcn.raw.buffer.load, which authors declare with a type of their choice.
 template <class Descriptor>
 struct PendingLoad {
   const Descriptor& descriptor;
