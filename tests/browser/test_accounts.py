@@ -208,7 +208,7 @@ def test_two_tabs_with_two_users(browser: Browser, service: Service) -> None:
     _sign_out(second)
     window.context.clear_cookies(name=re.compile("^_"))  # of the issuer, which would sign in ada again
     _accept(second, link, "barbara")
-    expect(first.get_by_role("alert")).to_contain_text("barbara has signed in in another tab")
+    expect(first.get_by_role("alert")).to_contain_text("barbara signed in from another tab")
     first.get_by_role("button", name="Run", exact=True).click()
     expect(first.get_by_text("This page was opened by 'ada', but barbara is signed in now.")).to_be_visible()
     expect(first.locator(".cm-content")).to_contain_text("a draft of ada")

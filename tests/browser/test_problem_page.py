@@ -214,7 +214,7 @@ def test_a_case_of_ones_own_is_checked_beside_the_others(problem: ProblemPage) -
     form = page.get_by_role("form", name="New case")
     _fill_case(form, alpha="0.5", n="0", m="30")
     form.get_by_role("button", name="Add case").click()
-    expect(form.get_by_role("alert").first).to_contain_text("“0”; needed: a whole number from 1 to 1,100")
+    expect(form.get_by_role("alert").first).to_contain_text("“0”; allowed: a whole number from 1 to 1,100")
     _fill_case(form, alpha="0.5", n="40", m="30")
     form.get_by_label("Style of the inputs").select_option("far")
     form.get_by_role("button", name="Add case").click()

@@ -340,7 +340,7 @@ def test_a_scratch_kernel_is_launched_with_typed_sizes(window: Window) -> None:
     expect(form.get_by_label("Kernel")).to_have_value("triple")
     form.get_by_label("Grid (blocks)").fill("0")
     form.get_by_role("button", name="Launch").click()
-    expect(form.get_by_role("alert")).to_have_text("“0”; needed: one to three sizes, such as 4 or 16x16.")
+    expect(form.get_by_role("alert")).to_have_text("“0”; allowed: one to three sizes, such as 4 or 16x16.")
     form.get_by_label("Grid (blocks)").fill("2")
     form.get_by_label("Block (threads)").fill("8")
     x = form.get_by_role("group", name="x const float*")

@@ -59,5 +59,5 @@ export function ConfirmDialog({ title, confirm, danger = false, ready = true, on
 
 export function errorText(error: unknown): string {
   if (error instanceof ApiError) return [error.message, error.body.hint].filter((text) => text !== "").join(" ");
-  return error instanceof Error ? error.message : "It failed.";
+  return error instanceof Error ? error.message : "The request failed.";
 }

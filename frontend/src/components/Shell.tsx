@@ -124,7 +124,7 @@ function UserChangedBanner(): React.JSX.Element | null {
   if (userChanged === null) return null;
   return (
     <div className="banner" role="alert">
-      <span className="grow">{userChanged} has signed in in another tab. Your code is saved for you in this browser.</span>
+      <span className="grow">{userChanged} signed in from another tab. Your code is saved for you in this browser.</span>
       <button className="button" onClick={() => location.reload()}>
         Continue as the new user
       </button>

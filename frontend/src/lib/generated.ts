@@ -1604,7 +1604,7 @@ export interface SubmitRequest {
   endpoint?: Endpoint;
   /** The name of the source file in compiler messages. */
   file_name?: string;
-  /** Up to 8 cases of your own, which are checked before the problem's. They require the endpoint `checker`, and never count for an accepted submission. */
+  /** Up to 8 own cases, which are checked before the problem's. They require the endpoint `checker`, and never count for an accepted submission. */
   own_cases?: OwnCase[];
   /** Launch a kernel without a problem. It requires the problem `scratch` and the endpoint `checker`. */
   launch?: LaunchRequest | null;

@@ -88,7 +88,7 @@ class SubmitRequest(RequestModel):
     )
     own_cases: list[OwnCase] = Field(
         default_factory=list,
-        description=f"Up to {MAX_OWN_CASES} cases of your own, which are checked before the problem's. They "
+        description=f"Up to {MAX_OWN_CASES} own cases, which are checked before the problem's. They "
         "require the endpoint `checker`, and never count for an accepted submission.",
         examples=[[]],
     )

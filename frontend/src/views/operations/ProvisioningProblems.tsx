@@ -34,7 +34,7 @@ function Problem({ problem, now, mayReset }: ProblemProps): React.JSX.Element {
   const name = problem.gpu_type === CPU_NODE ? "CPU node" : problem.gpu_type;
   const reset = () => {
     setFailure(null);
-    resetProvisioning(problem.gpu_type).catch((error: unknown) => setFailure(error instanceof Error ? error.message : "It failed."));
+    resetProvisioning(problem.gpu_type).catch((error: unknown) => setFailure(error instanceof Error ? error.message : "The request failed."));
   };
   return (
     <div className={`note ${problem.open ? "bad" : "warn"} row`} role="alert" data-testid="provisioning-problem">

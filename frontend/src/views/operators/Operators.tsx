@@ -22,7 +22,7 @@ export default function Operators(): React.JSX.Element {
   if (!data.everyone) {
     return (
       <MessagePage title="Operators only">
-        <p>Only operators act on VMs, the intake and limits. Ask one of them, or enter an operator’s key in the settings.</p>
+        <p>Only operators can control VMs, the intake and limits. Ask one of them, or enter an operator’s key in the settings.</p>
         <p>
           <Link href="/operations">Operations</Link> · <Link href="/settings">Settings</Link>
         </p>

@@ -21,7 +21,7 @@ export default function People(): React.JSX.Element {
   if (!includes(session.role, "operator")) {
     return (
       <MessagePage title="Operators only">
-        <p>Only operators manage keys and teams, and only admins manage users. Ask one of them.</p>
+        <p>Only operators can manage keys and teams, and only admins can manage users. Ask one of them.</p>
       </MessagePage>
     );
   }

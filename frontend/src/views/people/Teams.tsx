@@ -44,8 +44,8 @@ export function Teams({ round, isAdmin }: { round: number; isAdmin: boolean }): 
     <section className="card stack" aria-labelledby="teams-title">
       <h2 id="teams-title">Teams</h2>
       <p className="dim">
-        A team begins with its first member or key. Its budget limits what all members spend together per day (UTC); the limits of{" "}
-        <Link href="/operators">Operators</Link> have the default.
+        A team begins with its first member or key. Its budget limits the daily spending (UTC) of all members together; the default is one of the limits of{" "}
+        <Link href="/operators">Operators</Link>.
       </p>
       {items.length > 0 && <DataTable label="Teams" columns={columns} rows={items} rowKey={({ team }) => team} />}
       {changing !== null && <BudgetDialog team={changing} onDone={refetch} onClose={() => setChanging(null)} />}
@@ -78,7 +78,7 @@ function BudgetDialog({ team, onDone, onClose }: { team: TeamSpendingResponse; o
       </label>
       <p data-testid="effect">
         {amount === null
-          ? "The default applies, which is a limit of the operators."
+          ? "The default applies, which operators set."
           : amount <= used
             ? `The team has spent ${dollars(team.spent_usd)} today: new submissions are refused until midnight UTC, and waiting ones are not started.`
             : `The team can spend up to ${dollars(wholeCents(amount - used))} more today.`}

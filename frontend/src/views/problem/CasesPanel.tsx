@@ -36,7 +36,7 @@ export default function CasesPanel({ problem, dtype, cases, onChange }: Props): 
           </ul>
         )}
         {problem.case_parameters.length === 0 ? (
-          <p className="note">This problem has no ranges of sizes, so it has no cases of your own.</p>
+          <p className="note">This problem has no ranges of sizes, so you cannot add your own cases.</p>
         ) : (
           <CaseForm problem={problem} dtype={dtype} cases={cases} onAdd={(ownCase) => onChange([...cases, ownCase])} />
         )}

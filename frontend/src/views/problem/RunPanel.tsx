@@ -42,7 +42,7 @@ export function RunPanel({ running, slug, code, onLine, onRestore }: Props): Rea
       {isStale && (
         <div className="note warn row small stale">
           <span className="grow">
-            <strong>Stale:</strong> {verdict === null ? "this run is" : "this verdict is"} of older code than the editor has.
+            <strong>Stale:</strong> {verdict === null ? "this run is" : "this verdict is"} for older code than that in the editor.
           </span>
           <button className="button small" onClick={() => onRestore(run.request.solution_code)}>
             Restore that code

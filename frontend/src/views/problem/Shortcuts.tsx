@@ -6,11 +6,11 @@ const OTHERS: readonly (readonly [keys: string, meaning: string])[] = [
   ["?", "Show this list (outside the editor)"],
   ["Esc, then Tab", "Leave the editor"],
   ["Tab, Shift+Tab", "In the editor: indent, unindent"],
-  ["Ctrl+Space", "Complete a name of HIP"],
+  ["Ctrl+Space", "Complete a HIP name"],
   ["F1", "In the editor: explain the name at the cursor"],
   ["Ctrl+F", "Search and replace"],
   ["Ctrl+Z, Ctrl+Y", "Undo, redo; also after Restore"],
-  ["Ctrl+/", "Comment the lines in or out"],
+  ["Ctrl+/", "Comment or uncomment the lines"],
   ["Alt+↑, Alt+↓", "Move the line"],
   ["← → ↑ ↓", "On a splitter: resize the panes; in the assembly: move between instructions"],
 ];

@@ -24,7 +24,7 @@ export function readForm(
   for (const parameter of parameters) {
     const text = (fields[parameter.name] ?? "").trim();
     const value = readValue(parameter, text);
-    if (value === null) errors[parameter.name] = `${text === "" ? "Empty" : `“${text}”`}; needed: ${allowedText(parameter)}.`;
+    if (value === null) errors[parameter.name] = `${text === "" ? "Empty" : `“${text}”`}; allowed: ${allowedText(parameter)}.`;
     else values[parameter.name] = value;
   }
   return Object.keys(errors).length > 0 ? { ownCase: null, errors } : { ownCase: { values, style }, errors: null };

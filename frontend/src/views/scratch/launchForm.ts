@@ -39,7 +39,7 @@ export function readLaunch(fields: LaunchFields, kernel: KernelDeclaration): Rea
   const grid = readSizes(fields.grid, "grid", errors);
   const block = readSizes(fields.block, "block", errors);
   const shared = /^\d+$/.test(fields.shared.trim()) ? Number(fields.shared) : null;
-  if (shared === null) errors.shared = `“${fields.shared}”; needed: bytes, such as 0 or 4096.`;
+  if (shared === null) errors.shared = `“${fields.shared}”; allowed: bytes, such as 0 or 4096.`;
   const values = kernel.parameters.map((parameter) => readArgument(parameter, argumentFields(fields, parameter), errors));
   if (Object.keys(errors).length > 0) return { launch: null, errors };
   return { launch: { kernel: kernel.name, grid, block, shared_bytes: shared ?? 0, arguments: values }, errors: null };
@@ -48,7 +48,7 @@ export function readLaunch(fields: LaunchFields, kernel: KernelDeclaration): Rea
 function readSizes(text: string, field: string, errors: Record<string, string>): number[] {
   const sizes = text.split(/[x×,]/).map((part) => part.trim());
   if (sizes.length > 3 || !sizes.every((size) => /^[1-9]\d*$/.test(size))) {
-    errors[field] = `“${text}”; needed: one to three sizes, such as 4 or 16x16.`;
+    errors[field] = `“${text}”; allowed: one to three sizes, such as 4 or 16x16.`;
   }
   return sizes.map(Number);
 }
@@ -57,14 +57,14 @@ function readArgument(parameter: KernelParameter, typed: ArgumentFields, errors:
   const { name, isPointer, type } = parameter;
   if (!isPointer) {
     const value = readNumber(typed.value);
-    if (value === null) errors[name] = `“${typed.value}”; needed: a number of type ${type}.`;
+    if (value === null) errors[name] = `“${typed.value}”; allowed: a number of type ${type}.`;
     return { value };
   }
   const count = /^[1-9]\d*$/.test(typed.count.trim()) ? Number(typed.count) : null;
-  if (count === null) errors[name] = `“${typed.count}”; needed: the number of elements, at least 1.`;
+  if (count === null) errors[name] = `“${typed.count}”; allowed: the number of elements, at least 1.`;
   if (typed.fill !== TYPED) return { count, fill: typed.fill };
   const values = typed.values.split(/[\s,]+/).filter((text) => text !== "").map(readNumber);
-  if (values.length === 0 || values.includes(null)) errors[name] = `“${typed.values}”; needed: numbers, separated by commas.`;
+  if (values.length === 0 || values.includes(null)) errors[name] = `“${typed.values}”; allowed: numbers, separated by commas.`;
   return { count, values: values.filter((value) => value !== null) };
 }
 

@@ -33,5 +33,5 @@ const PROBLEMS: Record<string, SignInProblem> = {
 /** Return the problem of a code; null without a code. The text never contains the address, which anyone can write. */
 export function signInProblem(code: string | null): SignInProblem | null {
   if (code === null) return null;
-  return PROBLEMS[code] ?? { title: "The sign-in failed", detail: "Sign in again. If it fails again, tell an operator." };
+  return PROBLEMS[code] ?? { title: "The sign-in failed", detail: "Sign in again. If it fails again, inform an operator." };
 }

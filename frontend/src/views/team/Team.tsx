@@ -72,7 +72,7 @@ function Members({ name }: { name: string }): React.JSX.Element {
           onConfirm={async () => setChanged(await deleteAssignment(name, deleting.id))}
           onClose={() => setDeleting(null)}
         >
-          <p>The list of results disappears. Submissions are kept.</p>
+          <p>The list of results is deleted. Submissions are kept.</p>
         </ConfirmDialog>
       )}
     </div>
