@@ -50,7 +50,7 @@
         ├── ProviderError
         ├── NoVM
         ├── VMUnreachable
-        ├── VMUnhealthy             a VM is not what was leased, or its GPU does not work
+        ├── VMUnhealthy             a VM differs from its lease, or its GPU does not work
         ├── SlotFailed              one slot of a VM ended in the middle of an attempt
         ├── UnknownAttempt
         ├── SimulationFailed        HTTP 503
@@ -430,7 +430,7 @@ class VMUnreachable(InfrastructureError):
 
 
 class VMUnhealthy(InfrastructureError):
-    """The VM is not what was leased, or its GPU does not work."""
+    """The VM differs from its lease, or its GPU does not work."""
 
     code = "VM_UNHEALTHY"
 

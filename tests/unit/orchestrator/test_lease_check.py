@@ -1,4 +1,4 @@
-"""VMs that are not what was leased: they never become ready, and nothing is charged for them."""
+"""VMs that differ from their lease: they never become ready, and nothing is charged for them."""
 
 from __future__ import annotations
 
