@@ -50,7 +50,7 @@ def _xray(request: JudgeRequest, sandbox: Sandbox, configured: Settings) -> Xray
     return xray_event(
         request.source,
         file_name=request.file_name,
-        gpu=gpus.get(configured.default_gpu),
+        gpu=gpus.get(configured.judge_gpu),
         problem=request.problem,
         dtype=request.dtype,
         sandbox=sandbox,

@@ -63,6 +63,8 @@ _EXACT, _APPROXIMATE, _GPU_ONLY = Fidelity.EXACT, Fidelity.APPROXIMATE, Fidelity
 _OTHER_NAMES = {
     "__amdgpu_buffer_rsrc_t": _BUFFERS,
     "address_space": "hipcpu/builtins/address_space.h",
+    "uintptr_t": "hipcpu/builtins/lds_addresses.h",
+    "intptr_t": "hipcpu/builtins/lds_addresses.h",
     "__bf16": "hipcpu/builtins/half_types.h",
     "__fp16": "hipcpu/builtins/half_types.h",
 }

@@ -5,17 +5,18 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, cast
 
-from warmfront import problems, settings
+from warmfront import gpus, problems, settings
 from warmfront.cli import parallel_xray
 from warmfront.events import Benchmarking, Checked, Checking, Compiling, Event, Failed, Xray
 from warmfront.judge_request import JudgeRequest
 from warmfront.verdicts import Endpoint, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     import pytest
 
+    from warmfront.gpus import Gpu
     from warmfront.sandbox.base import Sandbox
 
 #: Only reached if the code under test deadlocks.
@@ -31,10 +32,12 @@ class FakeJudge:
         self.check_ended = threading.Event()
         self.xray_ended = threading.Event()
         self.xray_ended_before_timing = False
+        self.gpu: Gpu | None = None
         self._compiles = compiles
 
-    def xray_event(self, *_: object, **__: object) -> Xray:
+    def xray_event(self, *_: object, gpu: Gpu, **__: object) -> Xray:
         """Return an event when the check has ended."""
+        self.gpu = gpu
         assert self.check_ended.wait(DEADLOCK_TIMEOUT_S), "the check waits for the X-ray"
         self.xray_ended.set()
         return Xray(
@@ -57,13 +60,22 @@ class FakeJudge:
         yield Benchmarking(total_tests=0)
 
 
-def run_with_xray(fake: FakeJudge, end: Event, monkeypatch: pytest.MonkeyPatch) -> list[Event]:
+def run_with_xray(
+    fake: FakeJudge, end: Event, monkeypatch: pytest.MonkeyPatch, env: Mapping[str, str] | None = None
+) -> list[Event]:
     """Return all events of a run."""
     monkeypatch.setattr(parallel_xray, "xray_event", fake.xray_event)
     relu = problems.get("relu")
     submission = JudgeRequest(source="", problem=relu, dtype=relu.dtypes[0], endpoint=Endpoint.SUBMIT)
-    unused = (cast("Sandbox", None), settings.load({}, env_file=None))
+    unused = (cast("Sandbox", None), settings.load(env or {}, env_file=None))
     return list(parallel_xray.with_xray(fake.judge(end), submission, *unused))
+
+
+def test_the_xray_is_for_the_gpu_that_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With WARMFRONT_GPU, the judge has the builtins of that GPU, so the X-ray compiles for it too."""
+    fake = FakeJudge()
+    run_with_xray(fake, CHECKED, monkeypatch, {"WARMFRONT_GPU": "MI355X"})
+    assert fake.gpu is gpus.get("MI355X")
 
 
 def test_the_xray_is_the_first_event_even_if_it_ends_last(monkeypatch: pytest.MonkeyPatch) -> None:

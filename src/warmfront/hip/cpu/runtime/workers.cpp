@@ -27,6 +27,9 @@
 extern "C" {
 __thread hipcpu::Team* hipcpu_team;
 __thread unsigned char* hipcpu_dynamic_shared;
+// The C library places the thread-local memory of a library that is loaded later at no larger alignment than that of the
+// program's own. Nothing reads this variable.
+alignas(HIPCPU_MAX_SHARED_ALIGNMENT) __thread unsigned char hipcpu_shared_alignment;
 }
 
 namespace hipcpu {

@@ -32,6 +32,8 @@
 #define __managed__
 // A worker runs one block at a time, so the shared memory of a block is thread-local to the worker.
 #define __shared__ static __thread
+// The largest alignment of a `__shared__` variable: that of the runtime's own thread-local memory.
+#define HIPCPU_MAX_SHARED_ALIGNMENT 4096
 #define __launch_bounds__(...)
 // Empty, because the standard library uses __attribute__((__noinline__)).
 #define __noinline__
