@@ -191,6 +191,18 @@ class CaseResult:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FailedCase:
+    """A case that failed, in a check of all cases."""
+
+    test_id: int
+    name: str
+    code: str  #: as in the verdict
+    message: str
+    output_name: str = ""  #: of a wrong answer
+    debug_info: dict[str, Any] | None = None  #: as in the verdict
+
+
+@dataclass(frozen=True, kw_only=True)
 class TestResult(Event):
     """One case passed or failed."""
 

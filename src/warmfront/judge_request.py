@@ -28,10 +28,13 @@ class JudgeRequest:
     file_name: str = "solution.hip"  #: the author's file name, for messages
     seed: int | None = None  #: seed of the inputs; None for a secret random one
     own_cases: tuple[Case, ...] = ()  #: the author's own, for a check only
+    all_cases: bool = False  #: whether a check continues after a wrong answer
 
     def __post_init__(self) -> None:
         if self.own_cases and self.endpoint != "checker":  # they must never count for a timed verdict
             raise BadRequest(f"Own cases require the endpoint checker, not {self.endpoint.value!r}.")
+        if self.all_cases and self.endpoint != "checker":
+            raise BadRequest(f"`all_cases` requires the endpoint checker, not {self.endpoint.value!r}.")
 
 
 def read_source(path: Path) -> str:

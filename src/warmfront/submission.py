@@ -161,6 +161,7 @@ class SubmittedSource:
     problem_def: str | None = None  #: Python source of the problem, if an operator sent one
     own_cases: str | None = None  #: JSON of the author's own cases, as `problems.own_cases` writes it
     launch: str | None = None  #: JSON of the launch of a scratch kernel, as `hip.scratch` writes it
+    all_cases: bool = False  #: whether a check continues after a wrong answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,10 +182,15 @@ class NewSubmission:
     problem_def: str | None = None  #: Python source of the problem, if an operator sent one
     own_cases: str | None = None  #: as in `SubmittedSource`
     launch: str | None = None  #: as in `SubmittedSource`
+    all_cases: bool = False  #: as in `SubmittedSource`
 
     @property
     def source(self) -> SubmittedSource:
         """The source, with the problem, own cases and launch sent with it."""
         return SubmittedSource(
-            code=self.code, problem_def=self.problem_def, own_cases=self.own_cases, launch=self.launch
+            code=self.code,
+            problem_def=self.problem_def,
+            own_cases=self.own_cases,
+            launch=self.launch,
+            all_cases=self.all_cases,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -116,6 +117,9 @@ def test_a_wrong_kernel_exits_with_1_and_shows_the_differences() -> None:
     assert result.returncode == 1
     for word in ("WRONG_ANSWER", "index", "expected", "actual", "difference", "→"):
         assert word in result.stdout
+    every = warmfront("check", wrong, "--problem", "leaky-relu", "--all-cases")
+    assert every.returncode == 1
+    assert re.search(r"\d+ of \d+ cases failed\.", every.stdout)
 
 
 @pytest.fixture(name="bad_file")

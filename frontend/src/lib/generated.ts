@@ -535,6 +535,17 @@ export interface Estimate {
   high: number;
 }
 
+/** A case that failed, in a check of all cases. */
+export interface FailedCase {
+  test_id: number;
+  name: string;
+  code: string;
+  message: string;
+  output_name?: string;
+  /** For a wrong answer. */
+  debug_info?: DebugInfo | null;
+}
+
 /** A verdict that is not a success. */
 export interface FailedEvent {
   /** Counts from 1 without gaps; send it as `Last-Event-ID` to resume. */
@@ -583,6 +594,8 @@ export interface FailureDetails {
   output_by_case?: Record<string, string>;
   /** Of a scratch kernel: the buffers that it may write. */
   buffers?: BufferValues[];
+  /** Of a check of all cases: every case that failed. */
+  failed_cases?: FailedCase[];
 }
 
 export type FailureKind = "NO_CAPACITY" | "FLEET_FULL" | "NO_QUOTA" | "NO_OFFERS" | "UNREACHABLE" | "DENIED" | "NO_CREDITS" | "TOO_EXPENSIVE" | "NO_FLEET" | "NO_BACKEND" | "BAD_IMAGE" | "NO_SSH" | "WRONG_VM" | "WORKER_FAILED" | "UNHEALTHY" | "OTHER";
@@ -1480,6 +1493,8 @@ export interface SourceResponse {
   problem_def: string | null;
   /** The author's own cases. */
   own_cases: OwnCase[];
+  /** Whether the check continued after a wrong answer. */
+  all_cases: boolean;
   /** The launch of a scratch kernel. */
   launch: LaunchRequest | null;
 }
@@ -1606,6 +1621,8 @@ export interface SubmitRequest {
   file_name?: string;
   /** Up to 8 own cases, which are checked before the problem's. They require the endpoint `checker`, and never count for an accepted submission. */
   own_cases?: OwnCase[];
+  /** Continue after a wrong answer, so that the results of all cases are known. Requires the endpoint `checker`. */
+  all_cases?: boolean;
   /** Launch a kernel without a problem. It requires the problem `scratch` and the endpoint `checker`. */
   launch?: LaunchRequest | null;
 }

@@ -66,6 +66,13 @@ def validate_submission(
         )
     problem, dtype = _validate_problem(problems, request)
     own_cases = _validate_own_cases(service, problems, request, dtype)
+    if request.all_cases and request.endpoint is not Endpoint.CHECKER:
+        raise InvalidField(
+            "endpoint",
+            request.endpoint.value,
+            "checker, because the request has all_cases",
+            hint="A timed run ends with the first wrong answer; omit all_cases.",
+        )
     code = validate_source("solution_code", request.solution_code)
     return NewSubmission(
         id=service.new_id("sub"),
@@ -83,6 +90,7 @@ def validate_submission(
         if request.problem_def is None
         else validate_source("problem_def", request.problem_def),
         own_cases=own_cases,
+        all_cases=request.all_cases,
         launch=_validate_launch(request, code),
     )
 
@@ -178,7 +186,7 @@ def _check_scratch(request: SubmitRequest) -> None:
         raise InvalidField("problem", request.problem, f"{SLUG}, because the request has a launch")
     if request.endpoint is not Endpoint.CHECKER:
         raise InvalidField("endpoint", request.endpoint.value, "checker, because the request has a launch")
-    for name in ("problem_def", "dtype", "own_cases"):
+    for name in ("problem_def", "dtype", "own_cases", "all_cases"):
         if getattr(request, name):
             raise InvalidText(name, f"{name} cannot be combined with launch.", hint=f"Remove {name}.")
 

@@ -51,6 +51,9 @@ CaseOption = Annotated[
         show_default=False,
     ),
 ]
+AllCasesOption = Annotated[
+    bool, typer.Option("--all-cases", help="Continue after a wrong answer. Only for a check.")
+]
 DtypeOption = Annotated[
     str | None,
     typer.Option(help="float32 or float16, if the problem supports it."),
@@ -136,6 +139,7 @@ def check(
     ] = False,
     dtype: DtypeOption = None,
     case: CaseOption = None,
+    all_cases: AllCasesOption = False,
     sandbox: Annotated[
         str | None, typer.Option(help="bubblewrap or docker (default: the first that works).")
     ] = None,
@@ -158,6 +162,7 @@ def check(
         trust=False,
         bugs=bugs,
         cases=tuple(case or ()),
+        all_cases=all_cases,
     )
     raise typer.Exit(run(options, as_json=as_json))
 
@@ -306,6 +311,7 @@ def submit(
     dtype: DtypeOption = None,
     gpu: Annotated[str | None, typer.Option(help="The GPU type (default: the server's).")] = None,
     case: CaseOption = None,
+    all_cases: AllCasesOption = False,
     detach: Annotated[
         bool, typer.Option("--detach", "-d", help="Print the id and exit; the submission continues.")
     ] = False,
@@ -328,6 +334,7 @@ def submit(
         gpu_type=gpu,
         receipt=receipt,
         cases=tuple(case or ()),
+        all_cases=all_cases,
     )
     raise typer.Exit(submit(options, detach=detach, as_json=as_json))
 

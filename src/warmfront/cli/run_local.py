@@ -61,6 +61,7 @@ class RunOptions:
     bugs: bool = False  #: run the bug finder on every case
     receipt: Path | None = None  #: the file to save the signed receipt to
     cases: tuple[str, ...] = ()  #: the author's own cases
+    all_cases: bool = False  #: continue after a wrong answer
 
 
 def run(options: RunOptions, *, as_json: bool) -> int:
@@ -225,6 +226,7 @@ def read_request(options: RunOptions) -> JudgeRequest:
         file_name=options.file.name,
         seed=options.seed,
         own_cases=_read_cases(options.cases, problem, dtype),
+        all_cases=options.all_cases,
     )
 
 

@@ -46,6 +46,7 @@ class SubmitOptions:
     gpu_type: str | None
     receipt: Path | None = None  #: the file to save the signed receipt to
     cases: tuple[str, ...] = ()  #: the author's own cases
+    all_cases: bool = False  #: continue after a wrong answer
     submission_id: str | None = None  #: set when the server has accepted the submission
 
 
@@ -88,6 +89,7 @@ async def _submit(options: SubmitOptions, *, detach: bool, as_json: bool) -> int
             endpoint=options.endpoint,
             file_name=_plain_name(options.file),
             own_cases=[parse_case(text) for text in options.cases],
+            all_cases=options.all_cases,
         )
         if detach:
             if as_json:

@@ -54,7 +54,7 @@ class TerminalView:
         self._began_at = self._step_began_at = began_at  #: None for the time of the first event
         self._now = 0.0  #: the time of the event being shown
         self._step: Callable[[], str] | None = None
-        self._passed = 0
+        self._passed = self._failed = 0
         self._toolchain = ""  #: empty before the compilation
         self._timings: list[Mapping[str, Any]] = []
         self._has_vm = self._is_provisioning = False
@@ -182,7 +182,7 @@ class TerminalView:
         self._begin_step(lambda: "compiling")
 
     def _begin_checks(self, event: Mapping[str, Any]) -> None:
-        self._passed = 0
+        self._passed = self._failed = 0
         self._end_step(f"compiled in {event['compile_s']:.2f} s")
         self._begin_step(lambda: f"checking 0/{event['total_tests']}")
         self._lap_s()
@@ -192,8 +192,12 @@ class TerminalView:
         if result["status"] == "PASSED":
             self._passed += 1
             self._begin_step(lambda: f"checking {self._passed}/{total}: {result['name']}")
-        else:
+        elif self._failed == 0:
+            self._failed = 1
             self._end_step(f"{self._passed}/{total} cases passed, then one failed", good=False)
+        else:  # in a check of all cases
+            self._failed += 1
+            self._end_step(f"{result['name']} failed", good=False)
 
     def _show_check_result(self, event: Mapping[str, Any]) -> None:
         results = event.get("test_results", ())
@@ -255,6 +259,9 @@ class TerminalView:
         self._print(event["message"])
         if event.get("debug_info"):
             self._print_table(difference_table(event["debug_info"]))
+        if failed := details.get("failed_cases"):
+            others = "".join(f"\n  {case['message']}" for case in failed[1:])
+            self._print(f"{len(failed)} of {event['total_tests']} cases failed.{others}")
         # The first finding is the message itself.
         self._print_findings(details.get("findings", ())[1:MAX_FINDINGS])
         if event.get("target"):

@@ -126,6 +126,7 @@ class AsyncClient:
         problem_def: str | None = None,
         own_cases: Sequence[Mapping[str, Any]] = (),
         launch: Mapping[str, Any] | None = None,
+        all_cases: bool = False,
         idempotency_key: str | None = None,
     ) -> str:
         """Submit a kernel and return the id of its submission.
@@ -144,6 +145,8 @@ class AsyncClient:
                 every parameter that is passed by value) and, optionally, `style`. Only for "checker".
             launch: A launch without a problem, with the problem "scratch" and the endpoint "checker": an
                 object with `kernel`, `grid`, `block` and `arguments`.
+            all_cases: Continue after a wrong answer, so that the results of all cases are known. Only for
+                "checker".
             idempotency_key: Submitting twice with the same key creates one submission. By default every call
                 has its own key, so only its own retries are deduplicated.
 
@@ -172,6 +175,7 @@ class AsyncClient:
             "problem_def": problem_def,
             "own_cases": [dict(case) for case in own_cases] or None,
             "launch": None if launch is None else dict(launch),
+            "all_cases": all_cases or None,
         }
         key = idempotency_key or str(uuid.uuid4())
         created = await self._request(

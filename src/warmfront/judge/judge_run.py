@@ -24,6 +24,7 @@ from warmfront.events import (
     Compiling,
     Event,
     Failed,
+    FailedCase,
     TestResult,
     Timing,
 )
@@ -94,6 +95,8 @@ class JudgeRun:
         self._bug_finder: BugFinderRun | None = None
         self._bug_report = BugReport()
         self._results: list[CaseResult] = []
+        self._failures: list[FailedCase] = []
+        self._last_failure: KernelFailure | None = None
         self._total = 0
         self._empty_guest: GuestProcess | None = None  # measures the copies of a harness
         self._device: DeviceFacts | None = None  # as the HIP runtime of the harness describes it
@@ -111,6 +114,8 @@ class JudgeRun:
         details = {**event.details, "simulated": self._toolchain.simulated, **self._fidelity}
         if self._total:
             details |= {"passed_tests": self._passed, "total_tests": self._total}
+        if self._request.all_cases:
+            details |= {"failed_cases": self._failures}
         return Failed(
             verdict=event.verdict, code=event.code, message=event.message, hint=event.hint, details=details
         )
@@ -171,7 +176,7 @@ class JudgeRun:
             except KernelFailure as failure:
                 explained = failure.with_details(**self._output_details(guest, failure))
                 stack.close()  # a hanging kernel must have ended before the GPU is checked
-                check_after_failure(failure, toolchain, sandbox, settings)
+                check_after_failure(self._last_failure or failure, toolchain, sandbox, settings)
                 raise explained from None
 
     @property
@@ -253,6 +258,7 @@ class JudgeRun:
         return details
 
     def _check(self, prefetch: CasePrefetcher, guest: GuestProcess, memory: CaseMemory) -> Iterator[Event]:
+        first: tuple[KernelFailure, CaseData] | None = None
         for case_data in prefetch:
             result = CaseResult(
                 test_id=case_data.number,
@@ -267,11 +273,17 @@ class JudgeRun:
                 self._cancellation.raise_if_cancelled()  # the box was destroyed; the kernel did not fail
                 failed = replace(result, status="FAILED")
                 yield TestResult(result=failed, total_tests=self._total)
-                raise self._explain(failure, case_data) from None
+                first = first or (failure, case_data)
+                self._record_failure(failed, failure)
+                if self._continues_after(failure):
+                    continue
+                break
             if self._bug_finder:
                 self._bug_finder.offer(case_data)
             self._results.append(result)
             yield TestResult(result=result, total_tests=self._total)
+        if first is not None:
+            raise self._explain(*first) from None
         if self._launches == 0:
             raise KernelFailure(
                 Verdict.RUNTIME_ERROR,
@@ -279,6 +291,23 @@ class JudgeRun:
                 "Every output is correct, but no kernel was launched: the outputs were computed on the host.",
                 hint="Do the work in a __global__ function, launched from solution().",
             )
+
+    def _continues_after(self, failure: KernelFailure) -> bool:
+        """Return whether the next case is checked: after a wrong answer, the program can still be called."""
+        return self._request.all_cases and failure.event.verdict is Verdict.WRONG_ANSWER
+
+    def _record_failure(self, result: CaseResult, failure: KernelFailure) -> None:
+        self._last_failure = failure
+        self._failures.append(
+            FailedCase(
+                test_id=result.test_id,
+                name=result.name,
+                code=failure.event.code,
+                message=failure.event.message,
+                output_name=failure.event.details.get("output_name", ""),
+                debug_info=failure.event.details.get("debug_info"),
+            )
+        )
 
     def _start_bug_finder(
         self, case_generator: CaseGenerator, compile_jobs: CompileJobs, stack: ExitStack

@@ -44,10 +44,11 @@ class ExecuteRequest:
     slot: int | None = None  #: the slot that judges the attempt; None for the least busy one
     own_cases: str | None = None  #: JSON of the author's own cases
     launch: str | None = None  #: JSON of the launch of a scratch kernel
+    all_cases: bool | None = None  #: whether a check continues after a wrong answer
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object, without fields that are None and that earlier listeners do not support."""
-        newer = {"slot", "own_cases", "launch"}
+        newer = {"slot", "own_cases", "launch", "all_cases"}
         return {name: value for name, value in asdict(self).items() if name not in newer or value is not None}
 
 

@@ -45,9 +45,11 @@ def parse_execute_request(body: bytes) -> ExecuteRequest:
     known = {field.name for field in dataclasses.fields(ExecuteRequest)}
     for name in fields.keys() - known:
         raise InvalidExecuteRequest(name[:64], "unknown field.")
-    for name in sorted(known - {"slot"}):
+    for name in sorted(known - {"slot", "all_cases"}):
         _check_type(name, fields)
     _check_slot(fields.get("slot"))
+    if not isinstance(fields.get("all_cases"), bool | None):
+        raise InvalidExecuteRequest("all_cases", "expected true or false.")
     attempt = ExecuteRequest(**fields)
     if not _ID.fullmatch(attempt.id):
         raise InvalidExecuteRequest("id", "expected up to 128 letters, digits and the characters _ . : -")
@@ -55,8 +57,8 @@ def parse_execute_request(body: bytes) -> ExecuteRequest:
         raise InvalidExecuteRequest("file_name", "not a valid file name.")
     if attempt.endpoint not in _ENDPOINTS:
         raise InvalidExecuteRequest("endpoint", f"expected one of {', '.join(sorted(_ENDPOINTS))}.")
-    for name in ("own_cases", "launch"):
-        if getattr(attempt, name) is not None and attempt.endpoint != Endpoint.CHECKER:
+    for name in ("own_cases", "launch", "all_cases"):
+        if getattr(attempt, name) and attempt.endpoint != Endpoint.CHECKER:
             raise InvalidExecuteRequest(name, "requires the endpoint checker.")
     _source_of(attempt)
     _check_problem(attempt)
@@ -75,6 +77,7 @@ def to_judge_request(attempt: ExecuteRequest, problem: Problem, scale: Scale) ->
         endpoint=Endpoint(attempt.endpoint),
         file_name=attempt.file_name,
         own_cases=parse_own_cases(attempt.own_cases, problem, dtype, scale),
+        all_cases=bool(attempt.all_cases),
     )
 
 

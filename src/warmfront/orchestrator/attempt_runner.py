@@ -324,6 +324,7 @@ class AttemptRunner:
             problem_def=source.problem_def,
             own_cases=source.own_cases,
             launch=source.launch,
+            all_cases=source.all_cases or None,
             slot=attempt.slot if pooled.vm.slots > 1 else None,
         )
 

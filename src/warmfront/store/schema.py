@@ -23,6 +23,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     event,
+    false,
     or_,
 )
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from warmfront.submission import SubmissionState
 
 #: The migration that creates the tables below.
-REVISION = "0015"
+REVISION = "0017"
 
 
 class Usd(TypeDecorator[Decimal]):
@@ -149,6 +150,7 @@ sources = Table(
     Column("problem_def", Text),
     Column("own_cases", Text),
     Column("launch", Text),
+    Column("all_cases", Boolean, nullable=False, server_default=false()),
 )
 
 events = Table(

@@ -137,6 +137,7 @@ def _request_sha256(new: NewSubmission) -> str:
     chosen = [new.problem, new.gpu, new.dtype, new.language, new.endpoint, new.file_name]
     chosen += [new.code, new.problem_def or ""]
     chosen += [text for text in (new.own_cases, new.launch) if text is not None]
+    chosen += ["all_cases"] * new.all_cases
     return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()
 
 
@@ -153,12 +154,18 @@ def source(conn: Connection, submission_id: str) -> SubmittedSource:
     """Return a submission's source, with the problem, own cases and launch sent with it."""
     row = conn.execute(_SOURCE, {"id": submission_id}).one()
     return SubmittedSource(
-        code=row.code, problem_def=row.problem_def, own_cases=row.own_cases, launch=row.launch
+        code=row.code,
+        problem_def=row.problem_def,
+        own_cases=row.own_cases,
+        launch=row.launch,
+        all_cases=row.all_cases,
     )
 
 
 _S = schema.sources.c
-_SOURCE = select(_S.code, _S.problem_def, _S.own_cases, _S.launch).where(_S.submission_id == bindparam("id"))
+_SOURCE = select(_S.code, _S.problem_def, _S.own_cases, _S.launch, _S.all_cases).where(
+    _S.submission_id == bindparam("id")
+)
 
 
 def page(

@@ -114,6 +114,19 @@ class AppliedTolerance(ResponseModel):
     why: str
 
 
+class FailedCase(ResponseModel):
+    """A case that failed, in a check of all cases."""
+
+    model_config = _STORED
+
+    test_id: int
+    name: str
+    code: str
+    message: str
+    output_name: str = ""
+    debug_info: DebugInfo | None = Field(default=None, description="For a wrong answer.")
+
+
 class FailureDetails(BaseModel):
     """Facts about a failure, depending on its `code`."""
 
@@ -132,6 +145,9 @@ class FailureDetails(BaseModel):
     )
     buffers: list[events.BufferValues] = Field(
         default_factory=list, description="Of a scratch kernel: the buffers that it may write."
+    )
+    failed_cases: list[FailedCase] = Field(
+        default_factory=list, description="Of a check of all cases: every case that failed."
     )
 
 

@@ -92,6 +92,12 @@ class SubmitRequest(RequestModel):
         "require the endpoint `checker`, and never count for an accepted submission.",
         examples=[[]],
     )
+    all_cases: bool = Field(
+        default=False,
+        description="Continue after a wrong answer, so that the results of all cases are known. Requires the "
+        "endpoint `checker`.",
+        examples=[False],
+    )
     launch: LaunchRequest | None = Field(
         None,
         description=f"Launch a kernel without a problem. It requires the problem `{SLUG}` and the endpoint "
@@ -168,6 +174,7 @@ class SourceResponse(ResponseModel):
     solution_code: str
     problem_def: str | None
     own_cases: list[OwnCase] = Field(description="The author's own cases.")
+    all_cases: bool = Field(description="Whether the check continued after a wrong answer.")
     launch: LaunchRequest | None = Field(description="The launch of a scratch kernel.")
 
 

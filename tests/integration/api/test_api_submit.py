@@ -383,10 +383,13 @@ async def test_the_daily_budget_of_a_team(harness: ApiHarness) -> None:
 async def test_own_cases_reach_the_vm_and_are_stored(harness: ApiHarness) -> None:
     """The listener gets them with the source, and the source's route returns them."""
     case = {"values": {"n": 40, "m": 30, "alpha": 0.5}, "style": "far"}
-    created = await harness.client.submit(endpoint="checker", own_cases=[case], accept="application/json")
+    created = await harness.client.submit(
+        endpoint="checker", own_cases=[case], all_cases=True, accept="application/json"
+    )
     assert created.status == 202
     source = (await harness.client.get(created.json()["urls"]["code"])).json()
     assert source["own_cases"] == [case]
+    assert source["all_cases"] is True
 
 
 @pytest.mark.parametrize(
@@ -405,6 +408,8 @@ async def test_own_cases_reach_the_vm_and_are_stored(harness: ApiHarness) -> Non
         ({"own_cases": [{"values": "n"}]}, "own_cases.0.values", ""),
         ({"own_cases": [{}]}, "own_cases.0.values", ""),
         ({"problem_def": "x = 1"}, "own_cases", "cannot be combined with problem_def"),
+        ({"own_cases": [], "all_cases": True, "endpoint": "submit"}, "endpoint", "the request has all_cases"),
+        ({"all_cases": "yes"}, "all_cases", ""),
     ],
 )
 def test_an_invalid_own_case_is_rejected(fields: dict[str, Any], field: str, message: str) -> None:
@@ -451,6 +456,7 @@ async def test_a_scratch_kernel_is_stored_with_its_launch(harness: ApiHarness) -
         ({"launch": None}, "launch"),
         ({"dtype": "float16"}, "dtype"),
         ({"own_cases": [{"values": {}}]}, "own_cases"),
+        ({"all_cases": True}, "all_cases"),
         ({"launch": {**LAUNCH, "kernel": "other"}}, "launch.kernel"),
         ({"launch": {**LAUNCH, "block": [4096]}}, "launch.block[0]"),
         ({"launch": {**LAUNCH, "arguments": [{"count": 2**60}]}}, "launch.arguments[0].count"),

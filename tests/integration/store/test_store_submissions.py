@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 def test_a_new_submission_is_stored_with_its_first_event(conn: Connection) -> None:
     """The submission, its source and event 1 are stored together."""
     record, event = submission_queries.create(
-        conn, new_submission(code="äöü 🌡", problem_def="def p(): ...", own_cases="[]", launch="{}"), IN_QUEUE
+        conn,
+        new_submission(code="äöü 🌡", problem_def="def p(): ...", own_cases="[]", launch="{}", all_cases=True),
+        IN_QUEUE,
     )
     assert event is not None
     assert (event.id, event.time, event.status) == (1, 1000.0, "IN_QUEUE")
@@ -38,7 +40,7 @@ def test_a_new_submission_is_stored_with_its_first_event(conn: Connection) -> No
     assert (record.state, record.last_event_id, record.attempts) == (SubmissionState.ADMITTING, 1, 0)
     assert record.code_sha256 == hashlib.sha256("äöü 🌡".encode()).hexdigest()
     assert submission_queries.source(conn, "s1") == SubmittedSource(
-        code="äöü 🌡", problem_def="def p(): ...", own_cases="[]", launch="{}"
+        code="äöü 🌡", problem_def="def p(): ...", own_cases="[]", launch="{}", all_cases=True
     )
     assert event_queries.after(conn, "s1", 0, 10) == [event]
 

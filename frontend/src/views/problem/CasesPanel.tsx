@@ -8,11 +8,26 @@ interface Props {
   dtype: Dtype;
   cases: readonly OwnCase[];
   onChange: (cases: OwnCase[]) => void;
+  busy: boolean;
+  onRunAll: () => void;
+  /** Whether Run continues after a wrong answer. */
+  allCases: boolean;
+  onAllCases: (wanted: boolean) => void;
 }
 
-export default function CasesPanel({ problem, dtype, cases, onChange }: Props): React.JSX.Element {
+export default function CasesPanel({ problem, dtype, cases, onChange, busy, onRunAll, allCases, onAllCases }: Props): React.JSX.Element {
   return (
     <div className="stack cases-panel">
+      <div className="row">
+        <button className="button" disabled={busy} onClick={onRunAll}>
+          Run all cases
+        </button>
+        <label className="row check small">
+          <input type="checkbox" checked={allCases} onChange={(event) => onAllCases(event.target.checked)} />
+          Run always checks all cases
+        </label>
+      </div>
+      <p className="dim small">Otherwise a run ends with the first wrong answer. A fault or a time limit ends every run.</p>
       <section className="stack" aria-labelledby="own-cases-title">
         <h2 id="own-cases-title">Your own cases</h2>
         <p className="dim small">

@@ -36,9 +36,15 @@ interface Props {
   cursor: number;
   editor: EditorHandle | null;
   onLine: (line: number) => void;
+  /** Check all cases, also after a wrong answer. */
+  onRunAll: () => void;
+  /** Whether every check continues after a wrong answer. */
+  allCases: boolean;
+  onAllCases: (wanted: boolean) => void;
 }
 
-export function Dock({ tab, onTab, problem, dtype, ownCases, onOwnCases, running, live, code, cursor, editor, onLine }: Props): React.JSX.Element {
+export function Dock(props: Props): React.JSX.Element {
+  const { tab, onTab, problem, dtype, ownCases, onOwnCases, running, live, code, cursor, editor, onLine } = props;
   const { slug } = problem;
   return (
     <section className="card dock" aria-label="Results, X-ray and history" data-tour="dock">
@@ -48,10 +54,28 @@ export function Dock({ tab, onTab, problem, dtype, ownCases, onOwnCases, running
           (running.progress === null ? (
             <WhatButtonsDo />
           ) : (
-            <RunPanel running={running} slug={slug} code={code} onLine={onLine} onRestore={(text) => editor?.replace(text)} />
+            <RunPanel
+              running={running}
+              slug={slug}
+              code={code}
+              onLine={onLine}
+              onRestore={(text) => editor?.replace(text)}
+              onRunAll={props.onRunAll}
+            />
           ))}
         <Suspense fallback={<p className="dim">Loading…</p>}>
-          {tab === "cases" && <CasesPanel problem={problem} dtype={dtype} cases={ownCases} onChange={onOwnCases} />}
+          {tab === "cases" && (
+            <CasesPanel
+              problem={problem}
+              dtype={dtype}
+              cases={ownCases}
+              onChange={onOwnCases}
+              busy={running.busy}
+              onRunAll={props.onRunAll}
+              allCases={props.allCases}
+              onAllCases={props.onAllCases}
+            />
+          )}
           {(tab === "xray" || tab === "assembly") && (
             <XrayPanel view={tab} live={live} code={code} slug={slug} dtype={dtype} cursor={cursor} editor={editor} onLine={onLine} />
           )}

@@ -15,9 +15,11 @@ interface Props {
   code: string;
   onLine: (line: number) => void;
   onRestore: (code: string) => void;
+  /** Check all cases of the code in the editor, also after a wrong answer. */
+  onRunAll?: () => void;
 }
 
-export function RunPanel({ running, slug, code, onLine, onRestore }: Props): React.JSX.Element | null {
+export function RunPanel({ running, slug, code, onLine, onRestore, onRunAll }: Props): React.JSX.Element | null {
   const { run, progress, busy, live } = running;
   const section = useRef<HTMLElement>(null);
   const nowMs = useNow(busy);
@@ -46,6 +48,16 @@ export function RunPanel({ running, slug, code, onLine, onRestore }: Props): Rea
           </span>
           <button className="button small" onClick={() => onRestore(run.request.solution_code)}>
             Restore that code
+          </button>
+        </div>
+      )}
+      {onRunAll !== undefined && verdict?.status === "WRONG_ANSWER" && progress.tests.length < progress.totalTests && (
+        <div className="note row small">
+          <span className="grow">
+            The run ended with case {progress.tests.length} of {progress.totalTests}, the first wrong answer.
+          </span>
+          <button className="button small" onClick={onRunAll}>
+            Run all cases
           </button>
         </div>
       )}

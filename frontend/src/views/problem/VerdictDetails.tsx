@@ -3,11 +3,11 @@ import { intervalText, medianText, NOISY_EXPLANATION, timingInterval, timingNote
 import { cell, count, gbps, gflops, percent, plural } from "../../lib/format";
 import { simulationNote } from "../../lib/simulatedTime";
 import { isFailure, type VerdictEvent } from "../../lib/submissionProgress";
-import type { BufferValues, DebugInfo, FailedEvent, Fault, Finding, Timing } from "../../lib/generated";
-import { HeatMap } from "../../components/charts/HeatMap";
+import type { BufferValues, FailedEvent, Fault, Finding, Timing } from "../../lib/generated";
 import { inline } from "../../components/Markdown";
 import { NoisyLabel } from "../../components/TimeValue";
 import { ProgramOutput } from "./ProgramOutput";
+import { OtherFailedCases, WrongOutput } from "./WrongOutput";
 
 interface Props {
   verdict: VerdictEvent;
@@ -37,6 +37,7 @@ function Failure({ event, onLine }: { event: FailedEvent; onLine: (line: number)
       {isCompileError ? <pre>{event.message}</pre> : <p>{inline(event.message)}</p>}
       {fault !== null && <FaultLocation fault={fault} />}
       {debugInfo !== null && <WrongOutput info={debugInfo} name={event.details.output_name ?? "output"} />}
+      <OtherFailedCases cases={event.details.failed_cases ?? []} total={event.total_tests ?? 0} />
       <Findings findings={event.details.findings ?? []} onLine={onLine} />
       {target !== undefined && target !== null && target !== "" && <p className="note warn">{target}</p>}
       {event.hint !== "" && <p className="note info">→ {inline(event.hint)}</p>}
@@ -92,83 +93,6 @@ function FaultLocation({ fault }: { fault: Fault }): React.JSX.Element {
         <dd>{fault.detail}</dd>
       </div>
     </dl>
-  );
-}
-
-function WrongOutput({ info, name }: { info: DebugInfo; name: string }): React.JSX.Element {
-  return (
-    <div className="wrong-output">
-      {info.grid !== null && <HeatMap grid={info.grid} name={name} />}
-      <div>
-        <p className="small dim">
-          First differences. Largest difference {cell(info.max_difference)}, mean {cell(info.mean_difference)}.
-        </p>
-        <Differences info={info} />
-        <Inputs info={info} />
-      </div>
-    </div>
-  );
-}
-
-/** The beginning of every input that is not beside the differences. */
-function Inputs({ info }: { info: DebugInfo }): React.JSX.Element | null {
-  const beside = info.sample_differences[0]?.inputs ?? {};
-  const others = (info.inputs ?? []).filter(({ name }) => !(name in beside));
-  if (others.length === 0) return null;
-  return (
-    <dl className="case-inputs small" aria-label="Inputs">
-      {others.map(({ name, shape, values }) => (
-        <div key={name}>
-          <dt>
-            <code>{name}</code> <span className="dim">{shape.map(String).join(" × ")}</span>
-          </dt>
-          <dd>
-            {values.map(cell).join(", ")}
-            {values.length < shape.reduce((product, extent) => product * extent, 1) && ", …"}
-          </dd>
-        </div>
-      ))}
-    </dl>
-  );
-}
-
-function Differences({ info }: { info: DebugInfo }): React.JSX.Element {
-  const names = Object.keys(info.sample_differences[0]?.inputs ?? {});
-  return (
-    <div className="scroll" role="region" aria-label="First differences" tabIndex={0}>
-      <table className="differences">
-        <thead>
-          <tr>
-            <th>Index</th>
-            {names.map((name) => (
-              <th className="number" key={name}>
-                <code>{name}</code>
-              </th>
-            ))}
-            <th className="number">Expected</th>
-            <th className="number">Actual</th>
-            <th className="number">Difference</th>
-          </tr>
-        </thead>
-        <tbody>
-          {info.sample_differences.map(({ index, expected, actual, difference, inputs = {} }) => (
-            <tr key={index.join()}>
-              <td>
-                <code>{index.map((position) => `[${position}]`).join("")}</code>
-              </td>
-              {names.map((name) => (
-                <td className="number" key={name}>
-                  {cell(inputs[name] ?? "")}
-                </td>
-              ))}
-              <td className="number">{cell(expected)}</td>
-              <td className="number">{cell(actual)}</td>
-              <td className="number">{cell(difference)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
   );
 }
 

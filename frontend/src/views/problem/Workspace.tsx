@@ -50,6 +50,7 @@ export function Workspace({ problem, gpus, dtype, onDtype, opened, onOpened }: P
   const [tab, setTab] = useState<DockTab>("results");
   const [showsShortcuts, setShowsShortcuts] = useState(false);
   const [storedCases, storeCases] = useStored(`warmfront.cases.${slug}.${dtype}`, "[]");
+  const [allCases, setAllCases] = useStored("warmfront.allCases", "no");
   const ownCases = useMemo(() => parseCases(storedCases), [storedCases]);
   const quote = useQuote(slug, gpu, busy, run?.id ?? "");
   const bytes = useMemo(() => new TextEncoder().encode(draft.code).length, [draft.code]);
@@ -79,13 +80,17 @@ export function Workspace({ problem, gpus, dtype, onDtype, opened, onOpened }: P
   const rejected = quote !== null && quote.refusal !== null;
   const blocked = busy || rejected || gpu === "" || bytes === 0 || bytes > MAX_SOURCE_BYTES;
   const act = useCallback(
-    (endpoint: Action) => {
+    (endpoint: Action, options: { allCases?: boolean } = {}) => {
       if (blocked) return;
       setTab("results");
-      const added = endpoint === "checker" && ownCases.length > 0 ? { own_cases: ownCases } : {};
+      const isCheck = endpoint === "checker";
+      const added = {
+        ...(isCheck && ownCases.length > 0 ? { own_cases: ownCases } : {}),
+        ...(isCheck && (options.allCases ?? allCases === "yes") ? { all_cases: true } : {}),
+      };
       start({ solution_code: editor?.code() ?? "", problem: slug, gpu_type: gpu, dtype, endpoint, ...added });
     },
-    [blocked, start, editor, slug, gpu, dtype, ownCases],
+    [blocked, start, editor, slug, gpu, dtype, ownCases, allCases],
   );
   useShortcutKeys(act, () => setShowsShortcuts(true));
 
@@ -156,6 +161,9 @@ export function Workspace({ problem, gpus, dtype, onDtype, opened, onOpened }: P
         cursor={cursor}
         editor={editor}
         onLine={goTo}
+        onRunAll={() => act("checker", { allCases: true })}
+        allCases={allCases === "yes"}
+        onAllCases={(wanted) => setAllCases(wanted ? "yes" : "no")}
       />
       {showsShortcuts && <Shortcuts onClose={() => (setShowsShortcuts(false), editor?.focus())} />}
     </div>

@@ -167,6 +167,7 @@ async def get_source(submission_id: str, service: ServiceDep, caller: CallerDep)
         solution_code=source.code,
         problem_def=source.problem_def,
         own_cases=[] if source.own_cases is None else json.loads(source.own_cases),
+        all_cases=source.all_cases,
         launch=None if source.launch is None else json.loads(source.launch),
     )
 
