@@ -249,6 +249,39 @@ def test_the_doctor_checks_this_machine() -> None:
     assert warmfront("doctor").returncode == 0
 
 
+SCRATCH = """
+#include <hip/hip_runtime.h>
+__global__ void scale(const int* x, int* y, int n) {
+  if (threadIdx.x < n) y[threadIdx.x] = 10 * x[threadIdx.x];
+}
+"""
+
+
+def test_a_scratch_kernel_is_launched_and_its_buffers_are_printed(tmp_path: Path) -> None:
+    """The values and what was not written are shown; an out-of-bounds access is located."""
+    file = tmp_path / "scale.hip"
+    file.write_text(SCRATCH)
+    launch = ("launch", file, "--arg", "x=10:index", "--arg", "y=10")
+    shown = warmfront(*launch, "--arg", "n=9")
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert shown.stdout.startswith("scale.hip: scale, grid 1x1x1, block 64x1x1\n")
+    heading, first, second = shown.stdout.splitlines()[-4:-1]
+    assert heading == "y: 10 of type int, 1 never written"
+    assert first.split() == ["0:", *(str(10 * i) for i in range(8))]
+    assert second.split()[:2] == ["8:", "80"]
+    assert "CHECKED" in shown.stdout
+    assert "X-ray failed" not in shown.stderr
+    failed = warmfront(*launch, "--arg", "n=64", "--json")
+    assert failed.returncode == 1, failed.stderr
+    xray, *_, verdict = events(failed)
+    assert (xray["status"], xray["compiles"]) == ("XRAY", True)
+    assert (verdict["status"], verdict["code"]) == ("RUNTIME_ERROR", "MEMORY_FAULT")
+    assert "where `x` has 10 elements" in verdict["message"]
+    missing = warmfront(*launch)
+    assert missing.returncode == 2
+    assert "`scale` needs --arg for n." in missing.stderr
+
+
 def test_the_first_event_of_a_run_is_the_xray() -> None:
     """It has the registers and the occupancy of every kernel."""
     first = events(run(EXAMPLE, "leaky-relu", "--endpoint", "checker"))[0]

@@ -97,6 +97,24 @@ def test_a_receipt_of_the_service_is_verified_elsewhere(service: Service, tmp_pa
     assert f"known from the server {service.url}" in valid.stdout
 
 
+def test_a_scratch_kernel_is_launched_on_a_vm(service: Service, tmp_path: Path) -> None:
+    """The launch is a submission: it is followed, its buffers are shown, and it can be detached."""
+    file = tmp_path / "double.hip"
+    file.write_text(
+        "#include <hip/hip_runtime.h>\n__global__ void twice(float* x) { x[threadIdx.x] *= 2; }\n"
+    )
+    launch = ("launch", file, "--server", "--block", "4", "--arg", "x=4:0.5,1")
+    shown = service.run(*launch)
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert "x: 4 of type float\n     0: 1 2 1 2\n" in shown.stdout
+    assert "cost simulated $" in shown.stdout
+    detached = service.run(*launch, "--detach")
+    followed = service.run("logs", "-f", detached.stdout.strip(), "--json")
+    assert events(followed.stdout)[-1]["buffers"][0]["values"] == [1.0, 2.0, 1.0, 2.0]
+    refused = service.run("launch", file, "--arg", "x=4", "--detach")
+    assert (refused.returncode, "need --server" in refused.stderr) == (2, True)
+
+
 def test_a_compile_error_needs_no_vm(service: Service, tmp_path: Path) -> None:
     """The X-ray rejects it: the message quotes the line, and the exit code is 1."""
     (tmp_path / "broken.hip").write_text("broken\n")

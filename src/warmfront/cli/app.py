@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from warmfront import __version__
-from warmfront.cli import account_commands, cost_commands, operator_commands
+from warmfront.cli import account_commands, cost_commands, launch_commands, operator_commands
 from warmfront.cli.fleet_commands import fleet_app
 from warmfront.cli.image_commands import image_app
 
@@ -453,6 +453,7 @@ def metrics(*, as_json: JsonOption = False) -> None:
     raise typer.Exit(metrics(as_json=as_json))
 
 
+app.command()(launch_commands.launch)
 app.command()(cost_commands.cost)
 app.command()(cost_commands.simulate)
 app.command()(operator_commands.audit)

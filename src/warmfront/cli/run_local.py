@@ -62,12 +62,13 @@ class RunOptions:
     receipt: Path | None = None  #: the file to save the signed receipt to
     cases: tuple[str, ...] = ()  #: the author's own cases
     all_cases: bool = False  #: continue after a wrong answer
+    heading: str | None = None  #: the first line of the output, instead of file, problem and dtype
 
 
-def run(options: RunOptions, *, as_json: bool) -> int:
-    """Judge the file, show the events, and return the verdict's exit code."""
+def run(options: RunOptions, *, as_json: bool, request: JudgeRequest | None = None) -> int:
+    """Judge the file, or the request, show the events, and return the verdict's exit code."""
     try:
-        request = read_request(options)
+        request = request or read_request(options)
         configured = settings.load()
         judge = LocalJudge.open(options, configured, request)
     except WarmfrontError as error:
@@ -84,7 +85,7 @@ def run(options: RunOptions, *, as_json: bool) -> int:
             receipts = _open_receipts(options, configured, request)
         except WarmfrontError as error:
             return show_error(error, as_json=as_json)
-        view: EventView = JsonView() if as_json else _terminal_view(request)
+        view: EventView = JsonView() if as_json else _terminal_view(request, options.heading)
         stamp = Stamp()
         try:
             interrupts.release()
@@ -263,10 +264,10 @@ def open_requested_sandbox(options: RunOptions, configured: Settings) -> Sandbox
     return open_sandbox(name, base=configured.box_dir, image=configured.docker_image)
 
 
-def _terminal_view(request: JudgeRequest) -> EventView:
+def _terminal_view(request: JudgeRequest, heading: str | None) -> EventView:
     from warmfront.cli.terminal_view import TerminalView
 
-    heading = f"{request.file_name} for {request.problem.slug}, {request.dtype.value}"
+    heading = heading or f"{request.file_name} for {request.problem.slug}, {request.dtype.value}"
     view = TerminalView(heading, request.endpoint, sys.stdout, began_at=time.time())
     view.begin("compiling")
     return view

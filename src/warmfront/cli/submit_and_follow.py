@@ -9,7 +9,7 @@ import asyncio
 import re
 import sys
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from warmfront.cli.arguments import check_receipt_file, parse_case, parse_endpoint
 from warmfront.cli.event_views import JsonView, show_error
@@ -47,6 +47,8 @@ class SubmitOptions:
     receipt: Path | None = None  #: the file to save the signed receipt to
     cases: tuple[str, ...] = ()  #: the author's own cases
     all_cases: bool = False  #: continue after a wrong answer
+    launch: dict[str, Any] | None = None  #: of a scratch kernel
+    heading: str | None = None  #: the first line of the output, instead of file and problem
     submission_id: str | None = None  #: set when the server has accepted the submission
 
 
@@ -90,6 +92,7 @@ async def _submit(options: SubmitOptions, *, detach: bool, as_json: bool) -> int
             file_name=_plain_name(options.file),
             own_cases=[parse_case(text) for text in options.cases],
             all_cases=options.all_cases,
+            launch=options.launch,
         )
         if detach:
             if as_json:
@@ -97,7 +100,9 @@ async def _submit(options: SubmitOptions, *, detach: bool, as_json: bool) -> int
             else:
                 print(options.submission_id)
             return 0
-        heading = f"{options.file.name} for {options.problem}: {options.submission_id}"
+        heading = (
+            f"{options.heading or f'{options.file.name} for {options.problem}'}: {options.submission_id}"
+        )
         view = _open_view(heading, endpoint, options.submission_id, as_json=as_json)
         last = await _show_events(client, options.submission_id, view)
     exit_code = last.verdict.exit_code if last else Verdict.ERROR.exit_code

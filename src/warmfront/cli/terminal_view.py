@@ -205,9 +205,8 @@ class TerminalView:
         own = sum(1 for result in results if result.get("own"))
         of_them = f", {hidden} of them hidden," if hidden else ""
         of_them += f" {own} of them your own," if own else ""
-        self._end_step(
-            f"{event['passed_tests']}/{event['total_tests']} cases passed{of_them} in {self._lap_s():.2f} s"
-        )
+        passed = f"{event['passed_tests']}/{event['total_tests']} cases passed{of_them}"
+        self._end_step(f"{'launched' if event.get('buffers') else passed} in {self._lap_s():.2f} s")
 
     def _begin_timing(self, event: Mapping[str, Any]) -> None:
         self._timings = []
@@ -240,6 +239,7 @@ class TerminalView:
             self._print_table(timing_table(self._timings, title=title))
             self._print("\n".join(timing_notes(self._timings)), style="dim")
         self._print_output(event)
+        self._print_buffers(event.get("buffers", ()))
         if event.get("target"):
             self._print(event["target"])
         self._print_findings(event.get("warnings", ()))
@@ -255,6 +255,7 @@ class TerminalView:
         self.close()
         details = event.get("details") or {}
         self._print_output(event)
+        self._print_buffers(details.get("buffers", ()))
         self._print(f"{self._styled(event['status'], 'bold red')} ({event['code']}){self._cost(event)}")
         self._print(event["message"])
         if event.get("debug_info"):
@@ -304,6 +305,11 @@ class TerminalView:
                     "".join(char if char.isprintable() or char in "\n\t" else "�" for char in output.rstrip())
                 )
 
+    def _print_buffers(self, buffers: Sequence[Mapping[str, Any]]) -> None:
+        """Print the first values of the buffers of a scratch kernel."""
+        for buffer in buffers:
+            self._print("\n".join(format_buffer(buffer)))
+
     def _print(self, text: str, *, style: str = "") -> None:
         self._stream.write(f"{self._styled(text, style)}\n")
         self._stream.flush()
@@ -350,6 +356,19 @@ def format_waiting(event: Mapping[str, Any], since_s: float = 0.0) -> str:
     eta_s = event.get("eta_s")
     start = "" if eta_s is None else f"; if it succeeds, starts in about {max(0.0, eta_s - since_s):.0f} s"
     return f"{event['reason'].rstrip('.')}; {retry}; {ahead}{start}"
+
+
+def format_buffer(buffer: Mapping[str, Any], per_line: int = 8) -> list[str]:
+    """Format the first values of a buffer, with the index of the first number in each line."""
+    count = buffer["count"]
+    values = [f"{value:.7g}" if isinstance(value, float) else str(value) for value in buffer["values"]]
+    unwritten = f", {buffer['unwritten']:,} never written" if buffer["unwritten"] else ""
+    width = max(map(len, values), default=0)
+    lines = [f"{buffer['name']}: {count:,} of type {buffer['type']}{unwritten}"]
+    for first in range(0, len(values), per_line):
+        row = " ".join(value.rjust(width) for value in values[first : first + per_line])
+        lines.append(f"  {first:>4}: {row}")
+    return lines
 
 
 def difference_table(info: Mapping[str, Any]) -> Table:
