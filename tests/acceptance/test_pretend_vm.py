@@ -158,7 +158,8 @@ async def _is_refused(
 ) -> None:
     """Check that no VM becomes ready, that log, record and events say why, and that nothing is charged.
 
-    A broken GPU may be a fault of one VM, so three are tried. A VM that differs from its lease is paid for once.
+    A broken GPU may be a fault of one VM, so three are tried. A VM that differs from its lease is paid for
+    once.
     """
     events = await _judge_relu(service)
     verdict = events[-1].fields
