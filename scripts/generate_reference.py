@@ -215,7 +215,7 @@ def all_settings() -> str:
         "\n\n".join(
             [
                 "# All settings",
-                f"{_NOTE} [Settings](../settings.md) groups them by what they are for.",
+                f"{_NOTE} [Settings](../settings.md) groups them by purpose.",
                 _table(("variable", "default", "allowed", "meaning"), sorted(rows)),
             ]
         )
@@ -346,7 +346,7 @@ def _cell(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return text of a docstring as Markdown: what looks like a tag outside of code is not one."""
+    """Return text of a docstring as Markdown; outside of code, escape what looks like a tag."""
     pieces = re.split(r"(`[^`]*`)", text)
     return "".join(piece if piece.startswith("`") else piece.replace("<", "&lt;") for piece in pieces)
 
