@@ -86,7 +86,7 @@ def _draw_product(tile: Tile) -> str:
         _text(MARGIN, 24, f"{tile.builtin}: which lane has which elements", "left"),
         _text(left + side / 2, above - 8, f"B: {tile.k} x {tile.m}"),
         _text(MARGIN + across / 2, top - 8, f"A: {tile.m} x {tile.k}"),
-        _text(left + side / 2, top + side + 20, f"D: {tile.m} x {tile.m}, and C alike"),
+        _text(left + side / 2, top + side + 20, f"D: {tile.m} x {tile.m}; C is the same"),
         _text(MARGIN, HEADING + 30, f"A box is one lane: {tile.per_lane} elements", "left small"),
         _text(MARGIN, HEADING + 48, "of A or B, 4 registers of D.", "left small"),
     ]
@@ -105,7 +105,7 @@ def _draw_blocks(tile: Tile) -> str:
     rows = (
         ("A", tile.operand),
         ("B", lambda row, column, block: tile.operand(column, row, block)),
-        ("D, and C alike; a register per row", tile.result),
+        ("D (C is the same); a register per row", tile.result),
     )
     parts = [_text(MARGIN, 24, f"{tile.builtin}: {tile.blocks} products of {tile.m} x {tile.m}", "left")]
     top = HEADING

@@ -123,7 +123,7 @@ def _result_key(form: Form, row: int, column: int) -> tuple[int, int]:
 
 
 def describe(form: Form) -> dict[str, Any]:
-    """Return what the page shows about a form."""
+    """Return the page's description of a form."""
     known = MatrixForm(
         name=form.name, m=form.m, n=form.n, k=form.k, blocks=form.blocks, elements=form.a, sparse=False
     )

@@ -2,7 +2,7 @@
 
 Usage: python scripts/generate_red_team.py [--check]
 
-What the judge did comes from docs/red-team.json, which `python -m bench.redteam --record` and
+The results of the judge are in docs/red-team.json, which `python -m bench.redteam --record` and
 `python -m bench.forgery --record` write. `--check` writes nothing, and exits with 1 if the board is not up to
 date or an attack has no recorded run.
 """

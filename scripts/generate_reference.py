@@ -9,10 +9,12 @@ import argparse
 import inspect
 import json
 import re
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal
+from functools import reduce
+from operator import or_
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Union, cast, get_args, get_origin
 
 import typer.main
 from pydantic import BaseModel
@@ -213,7 +215,7 @@ def all_settings() -> str:
         "\n\n".join(
             [
                 "# All settings",
-                f"{_NOTE} [Settings](../settings.md) groups them by what they are for.",
+                f"{_NOTE} [Settings](../settings.md) groups them by purpose.",
                 _table(("variable", "default", "allowed", "meaning"), sorted(rows)),
             ]
         )
@@ -279,14 +281,38 @@ def _type_name(annotation: Any) -> str:  # noqa: ANN401 - any type
     text = (
         annotation.__name__
         if inspect.isclass(annotation) and not hasattr(annotation, "__args__")
-        else str(annotation)
+        else str(_plain_type(annotation))
     )
     return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Za-z])", "", text)
 
 
+def _plain_type(annotation: Any) -> Any:  # noqa: ANN401 - any type
+    """Return a type without pydantic's validators, and an optional type as a union."""
+    if get_origin(annotation) is Annotated:
+        return _plain_type(get_args(annotation)[0])
+    if get_origin(annotation) is Union:
+        return reduce(or_, map(_plain_type, get_args(annotation)))
+    return annotation
+
+
 def _signature(value: Any) -> str:  # noqa: ANN401 - anything that can be called
-    text = str(inspect.signature(value)).replace("'", "")
+    signature = _fields_signature(value) if is_dataclass(value) else inspect.signature(value)
+    text = str(signature).replace("'", "")
     return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", text)
+
+
+def _fields_signature(cls: Any) -> inspect.Signature:  # noqa: ANN401 - a dataclass
+    """Return the signature of a dataclass; its `__init__` has none until the first object is created."""
+    parameters = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY if field.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=field.type,
+        )
+        for field in fields(cls)
+    ]
+    return inspect.Signature(parameters)
 
 
 def _docstring(value: Any) -> str:  # noqa: ANN401 - anything with a docstring
@@ -320,7 +346,7 @@ def _cell(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Return text of a docstring as Markdown: what looks like a tag outside of code is not one."""
+    """Return text of a docstring as Markdown; outside of code, escape what looks like a tag."""
     pieces = re.split(r"(`[^`]*`)", text)
     return "".join(piece if piece.startswith("`") else piece.replace("<", "&lt;") for piece in pieces)
 

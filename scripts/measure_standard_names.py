@@ -112,7 +112,7 @@ def main() -> None:
 
 
 def _homes(version: str) -> dict[str, str]:
-    """Return the names of `std`, with the header that the C++ standard says."""
+    """Return the names of `std`, with the header in which the C++ standard declares each."""
     (file,) = (rootfs(version) / "usr/include/c++").glob("*/bits/std.cc")
     homes: dict[str, str] = {}
     header = ""
@@ -148,7 +148,7 @@ def _missing(compiler: RealCompiler, header: str, keys: list[str]) -> set[str]:
 
 
 def _probe(number: int, key: str) -> list[str]:
-    """Return the lines of which the last but one, or the only one, is an error if a name is not declared."""
+    """Return lines of which the second-to-last, or the only one, is an error if a name is not declared."""
     name = key.removesuffix("()")
     if name in MACROS:
         return [f"#ifndef {name}", f"#error {name}", "#endif"]

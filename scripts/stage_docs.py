@@ -104,7 +104,7 @@ class _Staging:
 
 
 def mistakes() -> Iterator[str]:
-    """Yield what the pages say about commands, options, settings and targets of make that do not exist."""
+    """Yield the mentions of commands, options, settings and make targets that do not exist."""
     commands = {
         name: _options(command)
         for name, command in generate_reference.walk(generate_reference.root_command())

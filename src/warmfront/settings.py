@@ -334,7 +334,7 @@ class Settings:
 
     @property
     def backends(self) -> tuple[str, ...]:
-        """The clouds that VMs may come from; dstack tries their offers in order of price."""
+        """The clouds in which VMs may be provisioned; dstack tries the cheapest offers first."""
         return tuple(name.strip() for name in self.backend.split(","))
 
     @property
@@ -344,7 +344,7 @@ class Settings:
 
     @property
     def all_backends(self) -> tuple[str, ...]:
-        """The clouds that VMs with a GPU or CPU nodes may come from."""
+        """The clouds in which GPU VMs or CPU nodes may be provisioned."""
         cpu_backends = self.of_cpu_fleet().backends if self.has_cpu_nodes else ()
         return (*self.backends, *(name for name in cpu_backends if name not in self.backends))
 

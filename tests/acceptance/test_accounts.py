@@ -1,4 +1,4 @@
-"""Sign-in at a real OpenID Connect issuer on loopback: sessions, roles, invitations, and what goes wrong."""
+"""Sign-in at a real OpenID Connect issuer on loopback: sessions, roles, invitations, and failures."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_an_unverified_address_does_not_make_an_admin(
 
 
 def test_an_invitation_works_once(service: Service) -> None:
-    """It gives role, team and budget; a second person who uses it gets a clear error."""
+    """It grants role, team and budget; a second person who uses it gets a clear error."""
     with _person(service) as ada, _person(service) as grace, _person(service) as eve:
         ada.sign_in("ada")
         secret = _invite(ada, role="author", team="kernels", daily_budget_usd=2.5, note="Grace")

@@ -91,7 +91,7 @@ def test_half_precision_is_chosen_by_dtype() -> None:
     assert result.returncode == 0
 
 
-def test_a_case_of_ones_own_is_checked_and_marked() -> None:
+def test_an_own_case_is_checked_and_marked() -> None:
     """It is the first result; an invalid one is a usage error that names the field."""
     check = ("check", EXAMPLE, "--problem", "leaky-relu", "--json", "--case")
     result = warmfront(*check, "n=40,m=30,alpha=0.5,style=far")

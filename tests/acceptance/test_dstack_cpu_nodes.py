@@ -36,7 +36,7 @@ SETTINGS = {
 
 
 def test_checks_run_on_cpu_nodes_and_times_on_gpus(tmp_path: Path) -> None:
-    """Each has a VM of its own fleet, also after `kill -9`, and the ledger is the bill to the cent."""
+    """Each has a VM of its own fleet, even after `kill -9`, and the ledger is the bill to the cent."""
     with temporary_home() as folder, open_stack(folder) as stack:
         stack.cloud.switches.extra_sizes = [
             cpu_size("s-4vcpu-8gb", vcpus=4, memory_gb=8, disk_gb=160, price=CPU_PRICE)
@@ -66,7 +66,7 @@ def test_checks_run_on_cpu_nodes_and_times_on_gpus(tmp_path: Path) -> None:
 
 
 def test_a_gpu_judges_checks_while_there_is_no_fleet_of_cpu_nodes(tmp_path: Path) -> None:
-    """The reader sees why, and the operator what to do; after that, a CPU node judges the next check."""
+    """The author sees the reason, the operator what to do; after that, a CPU node judges the next check."""
     with temporary_home() as folder, open_stack(folder) as stack:
         stack.cloud.switches.extra_sizes = [
             cpu_size("s-4vcpu-8gb", vcpus=4, memory_gb=8, disk_gb=160, price=CPU_PRICE)

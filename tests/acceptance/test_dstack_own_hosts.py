@@ -26,7 +26,7 @@ RATE_USD_PER_H = Decimal("3.60")
 
 
 def test_two_hosts_serve_and_survive_a_release(tmp_path: Path) -> None:
-    """Both hosts serve at once, also after `kill -9` of the service; a release leaves them idle.
+    """Both hosts serve at once, even after `kill -9` of the service; a release leaves them idle.
 
     They serve again after that, and cost the configured price.
     """
@@ -95,7 +95,7 @@ def _instances(stack: Stack) -> dict[str, tuple[str, str]]:
 
 
 def _used_h(vms: list[dict[str, Any]]) -> Decimal:
-    """Return the total time for which the VMs had their hosts."""
+    """Return the total time for which VMs were on the hosts."""
     intervals = [[datetime.fromisoformat(vm[name]) for name in ("started_at", "ended_at")] for vm in vms]
     used_s = sum((ended - started).total_seconds() for started, ended in intervals)
     return Decimal(str(used_s)) / 3600

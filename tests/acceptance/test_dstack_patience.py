@@ -93,7 +93,7 @@ def test_a_second_backend_is_tried(stack: Stack, tmp_path: Path) -> None:
 
 
 def test_the_cheaper_backend_is_used_first(tmp_path: Path) -> None:
-    """The log says that its price is not the one of the ledger; the other backend is used without it."""
+    """The log says that its price is not the ledger's; the other backend is used if it is unavailable."""
     both = {
         "AMD_BACKEND": "amddevcloud,hotaisle",
         "AMD_MINIMUM_RESERVATION": "0s",
@@ -130,7 +130,7 @@ def test_a_key_that_is_revoked_while_the_service_runs(stack: Stack, tmp_path: Pa
 
 @pytest.mark.parametrize("refusal", [refusals.RATE_LIMIT, refusals.SERVER_ERROR])
 def test_failures_of_the_cloud_are_waited_out(stack: Stack, tmp_path: Path, refusal: Refusal) -> None:
-    """They have another kind than a lack of capacity, and end by themselves."""
+    """They have a different kind than a lack of capacity, and end by themselves."""
     stack.cloud.switches.refuses_create = refusal
     with dstack_service(stack, tmp_path) as service:
         user = User(service, "alice")

@@ -29,7 +29,7 @@ RESOURCES = {
 
 
 def test_a_vm_with_eight_gpus_serves_eight_submissions_at_once(tmp_path: Path) -> None:
-    """All of them run at the same time, also after `kill -9` of the service; a cancellation ends one.
+    """All of them run at the same time, even after `kill -9` of the service; a cancellation ends one.
 
     The cloud answers slowly, so dstack records the start too early and the end too late. A second of such a
     VM costs almost half a cent. The ledger is right to the cent, because it uses the cloud's own record.

@@ -29,7 +29,7 @@ _SETTINGS = {
 
 
 def interrupt_and_follow(stack: Stack, service: Service) -> dict[str, Any]:
-    """Take the spot VM back in mid-benchmark; return it, as the service knows it, when all VMs have ended."""
+    """Preempt the spot VM in mid-benchmark; return it, as the service reports it, when all VMs have ended."""
     user = User(service, "alice")
     events: list[dict[str, Any]] = []
     for event in user.follow(user.submit(solution_code=SLOW)):

@@ -20,7 +20,7 @@ def _service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 
 
 def test_an_operator_acts_and_the_log_says_who(service: Service) -> None:
-    """Pin, limits, intake and drain by command; afterwards the audit log has each."""
+    """Commands pin and drain a VM, change limits and pause the intake; the audit log has each action."""
     assert service.judged(endpoint="checker")[-1]["status"] == "CHECKED"
     vm_id = service.get("vms")["items"][0]["id"]
     unconfirmed = service.run("vm", "drain", vm_id)

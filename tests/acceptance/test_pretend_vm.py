@@ -270,7 +270,7 @@ def test_a_tmpfs_that_is_full_later(machine: PretendMachine) -> None:
 
 
 def test_a_docker_daemon_that_is_gone_later(machine: PretendMachine) -> None:
-    """No box can be made: the machine's failure, and the next VM judges the kernel."""
+    """No box can be created: the machine's failure, and the next VM judges the kernel."""
     with contextlib.ExitStack() as daemon:
         url = daemon.enter_context(docker_with_minimum(machine.docker_url, "1.44"))
 

@@ -67,7 +67,7 @@ def test_a_standby_answers_reads_and_takes_over(tmp_path: Path, postgres: Postgr
 
 
 def _active_metric(service: Service) -> float:
-    """Return what Prometheus reads about a service."""
+    """Return the metrics of a service, as Prometheus reads them."""
     text = httpx.get(f"{service.url}/metrics", timeout=PROMPT_S).text
     samples = {sample.name: sample.value for family in parse_metrics(text) for sample in family.samples}
     return samples["warmfront_active"]

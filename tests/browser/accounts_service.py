@@ -92,7 +92,7 @@ class AccountsService:
         return window.open(path)
 
     def add_session(self, context: BrowserContext, name: str) -> None:
-        """Give a browser the session of a person; none for an empty name."""
+        """Add the session of a person to a browser; none for an empty name."""
         context.clear_cookies()
         if not name:
             return

@@ -1,4 +1,4 @@
-"""People sign in at a real OpenID Connect issuer, invite each other, see only their own, and share."""
+"""People sign in at a real OpenID Connect issuer, invite each other, and see and share submissions."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_a_session_that_ends_while_typing_loses_nothing(browser: Browser, servic
 
 
 def test_two_tabs_with_two_users(browser: Browser, service: Service) -> None:
-    """A tab does not act for the user who signed in in another one, and each user has drafts of their own."""
+    """A tab does not act for the user who signed in from another tab, and each user has separate drafts."""
     window = Window(browser, service.url)
     first = window.page
     _sign_in(first, "ada")

@@ -207,7 +207,7 @@ def test_an_unknown_problem_shows_where_to_continue(problem: ProblemPage) -> Non
     problem.window.console_errors.clear()  # the browser reports the expected 404
 
 
-def test_a_case_of_ones_own_is_checked_beside_the_others(problem: ProblemPage) -> None:
+def test_an_own_case_is_checked_beside_the_others(problem: ProblemPage) -> None:
     """Its sizes and style are typed, errors name the field, and its result is marked as own."""
     page = problem.page
     page.get_by_role("tab", name="Cases").click()
@@ -240,7 +240,7 @@ def test_a_case_of_ones_own_is_checked_beside_the_others(problem: ProblemPage) -
 
 
 def test_sizes_that_the_service_rejects_are_explained(problem: ProblemPage) -> None:
-    """The form checks each size; the service knows the limit of all of them together."""
+    """The form checks each size; the service checks the limit on all of them together."""
     page = problem.page
     page.get_by_role("tab", name="Cases").click()
     form = page.get_by_role("form", name="New case")

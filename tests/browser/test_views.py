@@ -81,7 +81,7 @@ def test_the_windows_of_a_time_are_shown(window: Window, populated: PopulatedSer
 
 
 def test_a_noisy_time_is_explained(window: Window) -> None:
-    """It has a label, the reason, and the guarantees that the machine could not give."""
+    """It has a label, the reason, and the guarantees that the machine could not provide."""
     page = window.open("/submissions/sub_gpu_alan")
     verdict = page.get_by_role("region", name="Verdict")
     expect(verdict).to_contain_text("The machine was busy, so the interval is wide")
@@ -423,7 +423,7 @@ def test_the_xray_of_the_editor_is_shared(window: Window) -> None:
 def test_an_error_in_an_embedded_view_is_shown_in_it(
     browser: Browser, populated: PopulatedService, answer: str
 ) -> None:
-    """A response that the page cannot show leaves a message and no blank frame."""
+    """For a response that the page cannot show, the frame has a message instead of being blank."""
     window = Window(browser, populated.service.url)
     window.page.route("**/api/amd/shared/*", lambda route: route.fulfill(status=200, body=answer))
     window.page.goto("/embed/shr_broken")

@@ -23,7 +23,7 @@ _SERVES = "exec python3 -m http.server 8000 --bind 127.0.0.1"
 
 
 def test_fleet_costs_nothing_by_itself(stack: Stack, fleet: MakeFleet) -> None:
-    """A new fleet has the requested properties and no VM, and no longer exists after it was deleted."""
+    """A new fleet has the requested properties and no VM, and no longer exists after its deletion."""
     billed = stack.cloud.bill()
     name = fleet(nodes="0..2", idle_duration="5m")
     created = stack.client.client.fleets.get(PROJECT, name=name)

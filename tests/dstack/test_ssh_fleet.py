@@ -82,7 +82,7 @@ def test_a_release_returns_the_host(stack: Stack, tmp_path: Path) -> None:
 
 
 def test_a_vm_has_all_gpus_of_its_host(stack: Stack, tmp_path: Path) -> None:
-    """A host with eight GPUs is one VM with eight; with AMD_VM_GPUS=1 it cannot be used, and why is shown."""
+    """A host with eight GPUs is one VM with eight; with AMD_VM_GPUS=1 it is refused with the reason."""
     hosts: dict[str, Any] = {**add_hosts(stack, tmp_path, 1, gpus=8), "AMD_VM_GPUS": "8"}
 
     async def scenario(provider: DstackProvider) -> None:

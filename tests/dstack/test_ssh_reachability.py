@@ -1,4 +1,4 @@
-"""Whether this machine reaches VMs through SSH: tested with VMs and hosts of a real dstack server."""
+"""Whether this machine can reach VMs through SSH, tested with VMs and hosts of a real dstack server."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = ["_home"]  # a fixture for these tests, too
 
 
 async def ssh_check(settings: Settings) -> PreflightCheck:
-    """Return what `warmfront doctor` says about SSH to VMs."""
+    """Return the line of `warmfront doctor` about SSH to VMs."""
     return next(check for check in await run_preflight(settings) if check.name == "ssh to VMs")
 
 

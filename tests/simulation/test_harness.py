@@ -120,7 +120,7 @@ class TestCloud:
         run_virtual(main())
 
     def test_provisioning_fails_if_the_vm_vanishes(self) -> None:
-        """`provision` raises ProviderError if the cloud takes the VM back."""
+        """`provision` raises ProviderError if the VM vanishes."""
 
         async def main() -> None:
             cloud = _cloud(ProviderFaults(stuck=1.0, vanish=1.0))

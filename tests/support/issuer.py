@@ -90,7 +90,7 @@ def issuing(*redirect_uris: str) -> Iterator[Issuer]:
 
 
 class Person:
-    """A person with a browser of their own: cookies, and the Origin header of the page."""
+    """A person with a separate browser: cookies, and the Origin header of the page."""
 
     def __init__(self, service_url: str) -> None:
         self.service_url = service_url
@@ -126,7 +126,7 @@ class Person:
         raise AssertionError(response.text)
 
     def session(self) -> Mapping[str, Any]:
-        """Return what the service says about the session."""
+        """Return the service's report on the session."""
         response = self.http.get("/api/amd/session")
         assert response.status_code == 200, response.text
         return dict(response.json())
@@ -143,7 +143,7 @@ def is_installed() -> bool:
 
 @contextlib.contextmanager
 def serving_accounts(data_dir: Path, **environment: str) -> Iterator[tuple[Service, Issuer]]:
-    """Run a service whose users sign in at an issuer of its own."""
+    """Run a service whose users sign in at its own issuer."""
     service = Service(data_dir, **environment)
     with issuing(f"{service.url}/auth/callback") as issuer:
         service.environment.update(issuer.settings(**environment))

@@ -1,4 +1,4 @@
-"""Start the real listener as a process, send requests to it, and find what remains after its end."""
+"""Start the real listener as a process, send requests to it, and find the leftovers after its end."""
 
 from __future__ import annotations
 

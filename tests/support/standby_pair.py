@@ -39,7 +39,7 @@ class Pair:
         return f"{self.active.url},{self.standby.url}"
 
     def state_of(self, service: Service) -> str:
-        """Return what a service says about itself."""
+        """Return the health report of a service."""
         return str(httpx.get(f"{service.url}/health", timeout=PROMPT_S).json()["state"])
 
     def wait_for_takeover(self) -> None:
@@ -71,7 +71,7 @@ def standby_pair(data_dir: Path, database_url: str, **environment: str) -> Itera
 
 @dataclass(kw_only=True)
 class Takeover:
-    """What the clients saw of `kill -9` of the active service."""
+    """The observations of clients around `kill -9` of the active service."""
 
     events: dict[str, list[ReceivedEvent]] = field(default_factory=dict)  #: by submission
     in_flight: int = 0  #: submissions without a verdict when the service was killed

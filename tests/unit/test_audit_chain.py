@@ -52,7 +52,7 @@ def test_a_changed_entry_is_found(change: dict[str, object]) -> None:
 
 
 def test_a_removed_or_replaced_entry_is_found() -> None:
-    """An entry cannot be left out, or replaced by one with a valid hash of its own."""
+    """An entry cannot be removed, or replaced by another one that has a valid hash."""
     entries = _log()
     assert check_chain(entries[:1] + entries[2:]).problem.startswith("entry 2 is missing")
     forged = chained(

@@ -1,4 +1,4 @@
-"""`deploy/compose.yaml`: two services on one PostgreSQL, and Prometheus, each with what it refers to."""
+"""`deploy/compose.yaml`: two services on one PostgreSQL, and Prometheus; everything they refer to exists."""
 
 from __future__ import annotations
 

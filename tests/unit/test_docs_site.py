@@ -56,7 +56,12 @@ def test_the_reference_is_complete() -> None:
     assert "## warmfront keys create" in commands
     assert "`--user`" in commands
     assert "| `WARMFRONT_PORT` | `3000` |" in generate_reference.all_settings()
-    assert "### AsyncClient.submit" in generate_reference.python_sdk()
+    sdk = generate_reference.python_sdk()
+    assert "### AsyncClient.submit" in sdk
+    assert "Retry(*, attempts: int = " in sdk
+    assert "| `finished_at` | `float \\| None` |" in sdk
+    assert "object at 0x" not in sdk
+    assert "<function" not in sdk
 
 
 @pytest.mark.parametrize(

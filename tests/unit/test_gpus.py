@@ -79,7 +79,7 @@ def test_a_die_of_an_mi250x_is_one_device() -> None:
     assert gpus.MI250X.floor_ms(0, 1_638_400_000, Dtype.FLOAT32) == pytest.approx(1.0)
 
 
-def test_a_partition_is_a_gpu_type_of_its_own() -> None:
+def test_a_partition_is_a_separate_gpu_type() -> None:
     """It has its share of the compute units, memory and price, and the bandwidth of its memory region."""
     partition = gpus.get("MI300X-CPX-NPS4")
     assert (partition.name, partition.card, partition.compute_units) == ("MI300X-CPX-NPS4", "MI300X", 38)

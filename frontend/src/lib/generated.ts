@@ -178,7 +178,7 @@ export interface AuditCheckResponse {
   head_sha256: string;
   /** The first invalid entry; null if the chain is intact. */
   broken_at: number | null;
-  /** What is wrong with that entry; empty if the chain is intact. */
+  /** The problem with that entry; empty if the chain is intact. */
   problem: string;
 }
 
@@ -193,7 +193,7 @@ export interface AuditEntryResponse {
   via: string;
   /** Stable; programs may match on it. */
   action: string;
-  /** What was acted on, such as the id of a VM. */
+  /** The object of the action, such as the id of a VM. */
   subject: string;
   /** The values that changed, before the action. */
   before: Record<string, unknown>;
@@ -419,7 +419,7 @@ export interface CostsResponse {
   by_meter: MeterCost[];
   by_day: DailyCost[];
   today: TodaysBudget;
-  /** What CPU nodes save; null if there were none. */
+  /** The savings from CPU nodes; null if there were none. */
   cpu_nodes: CpuNodeCosts | null;
   /** The latest reconciliation; null before the first. */
   audit: BillingReconciliationResponse | null;

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class LinkPreview:
-    """What a site shows for a link."""
+    """The preview that other sites show for a link to a shared result."""
 
     share_id: str
     title: str

@@ -64,7 +64,7 @@ class Budget:
         self.escrow.credits_usd = settings.credits_usd
 
     def reserve_for(self, settings: Settings, vms: Iterable[VMInstance]) -> None:
-        """Reserve the worst case of live VMs under new settings, then use these settings.
+        """Reserve the worst-case cost of live VMs under new settings, then use these settings.
 
         Raises:
             Conflict: the credits would not cover the spent and reserved amounts; nothing changes.
@@ -195,7 +195,7 @@ class Budget:
     # Reservations.
 
     def reserve_new(self, vm_id: str, gpu: str, gpu_count: int = 1) -> Decimal:
-        """Reserve the worst case of a new VM and return it, or raise `BudgetExceeded`."""
+        """Reserve the worst-case cost of a new VM and return it, or raise `BudgetExceeded`."""
         worst_usd = self.new_vm_usd(gpu, gpu_count)
         self.escrow.reserve(vm_id, worst_usd)
         return worst_usd

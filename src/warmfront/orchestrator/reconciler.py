@@ -1,7 +1,7 @@
 """Reconcile our VMs with the provider's.
 
-A VM that only the provider knows is adopted if it accepts our token, and ended otherwise. A VM that only we
-know has ended. The reconciler never provisions a VM.
+A VM that only the provider lists is adopted if it accepts our token, and ended otherwise. A VM that the
+provider no longer lists has ended. The reconciler never provisions a VM.
 """
 
 from __future__ import annotations

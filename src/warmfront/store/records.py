@@ -81,7 +81,7 @@ class Arrival(NamedTuple):
 
 
 class Meter(StrEnum):
-    """The kind of a billed interval: what the VM did."""
+    """The kind of a billed interval: what the VM was doing."""
 
     PROVISIONING = "PROVISIONING"
     WORK = "WORK"

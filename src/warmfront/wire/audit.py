@@ -18,7 +18,7 @@ class AuditEntryResponse(ResponseModel):
     actor: str = Field(description="The user who acted.", examples=["ada"])
     via: str = Field(description="The id of the API key; `session`, `local` or `command line` without one.")
     action: str = Field(description="Stable; programs may match on it.", examples=["vm.drain"])
-    subject: str = Field(description="What was acted on, such as the id of a VM.")
+    subject: str = Field(description="The object of the action, such as the id of a VM.")
     before: dict[str, Any] = Field(description="The values that changed, before the action.")
     after: dict[str, Any] = Field(description="The same values after the action.")
     outcome: AuditOutcome
@@ -43,4 +43,4 @@ class AuditCheckResponse(ResponseModel):
         description="The hash of the last intact entry. Note it elsewhere, to compare it later."
     )
     broken_at: int | None = Field(description="The first invalid entry; null if the chain is intact.")
-    problem: str = Field(description="What is wrong with that entry; empty if the chain is intact.")
+    problem: str = Field(description="The problem with that entry; empty if the chain is intact.")

@@ -132,7 +132,7 @@ class CostsResponse(ResponseModel):
     by_day: list[DailyCost]
     today: TodaysBudget
     cpu_nodes: CpuNodeCosts | None = Field(
-        default=None, description="What CPU nodes save; null if there were none."
+        default=None, description="The savings from CPU nodes; null if there were none."
     )
     audit: BillingReconciliationResponse | None = Field(
         description="The latest reconciliation; null before the first."

@@ -101,7 +101,7 @@ def test_a_503_reveals_no_path(message: str, detail: str) -> None:
     "path", ["/api/amd/gpus", "/health", "/metrics", "/api/amd/nothing", "/", "/openapi.json"]
 )
 def test_no_response_is_sniffed(path: str) -> None:
-    """Every response, errors and event streams included, says once that its type is not to be guessed."""
+    """Every response, including errors and event streams, has the `nosniff` header once."""
 
     @served(start=False)
     async def ask(harness: ApiHarness) -> None:

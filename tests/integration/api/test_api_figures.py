@@ -1,4 +1,4 @@
-"""The same figure is the same everywhere: completed tasks, and what the adaptive policy is compared with."""
+"""A figure has the same value everywhere: completed tasks, and the basis of the policy comparison."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(name="sign_with")
 def _sign_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[ApiHarness], Keyring]:
-    """Return a function that gives a service signing keys, and listeners that send complete verdicts."""
+    """Return a function that adds signing keys to a service, and listeners that send complete verdicts."""
 
     def prepare(harness: ApiHarness) -> Keyring:
         keyring = open_keyring(tmp_path)

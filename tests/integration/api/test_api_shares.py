@@ -1,4 +1,4 @@
-"""Sharing: private, unlisted and public submissions and X-rays, and what others see of them."""
+"""Sharing: private, unlisted and public submissions and X-rays, and the parts that others see."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ async def test_results_are_exported(harness: ApiHarness) -> None:
 
 
 @served()
-async def test_a_team_has_a_board_of_its_own(harness: ApiHarness) -> None:
+async def test_a_team_has_its_own_board(harness: ApiHarness) -> None:
     """Only its members are ranked, and only they and operators see it."""
     ada, eve = _member(harness, "ada"), _member(harness, "eve", None)
     operator = _member(harness, "olga", None, Role.OPERATOR)

@@ -81,7 +81,7 @@ class TestEnd:
             assert listener.leftovers() == []
 
     def test_a_kill(self, tmp_path: Path) -> None:
-        """The next listener removes what a killed one left behind."""
+        """The next listener removes the boxes that a killed one left behind."""
         with listening(tmp_path) as killed, killed.stream("spins", source=SPINNING) as lines:
             spin_until_it_runs(lines)
             killed.process.kill()

@@ -268,7 +268,7 @@ class TestLimits:
         assert done.reason is ExitReason.TIMED_OUT
 
     def test_a_program_that_the_judge_does_not_wait_for(self, harness: SandboxHarness) -> None:
-        """A program that waits for the judge is not charged for it."""
+        """A program is not charged for the time in which it waits for the judge."""
         with harness.sandbox.take(harness.probe("echo", cpu_s=0.2)) as box:
             box.go()
             time.sleep(0.5)

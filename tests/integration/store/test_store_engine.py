@@ -200,7 +200,7 @@ def test_concurrent_events_have_consecutive_ids(database: Settings) -> None:
 
 
 def test_a_quota_holds_under_concurrency(database: Settings) -> None:
-    """A hundred concurrent calls through two stores consume exactly the quota."""
+    """A hundred concurrent calls through two stores consume the quota exactly."""
 
     async def scenario(store: Store) -> None:
         beside = await open_store(database, exclusive=False)

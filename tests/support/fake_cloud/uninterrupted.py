@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 async def start_or_close(starting: Awaitable[T], close: Callable[[T], Awaitable[object]]) -> T:
-    """Return what was started. If this is cancelled, wait until it has started, and close it."""
+    """Start a server and return it. If this is cancelled, wait until the server has started, and close it."""
     task = asyncio.ensure_future(starting)
     try:
         return await asyncio.shield(task)

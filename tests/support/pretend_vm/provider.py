@@ -120,7 +120,7 @@ class PretendProvider:
         return vm.lease
 
     def end_command(self, machine_id: str | None) -> str:  # noqa: ARG002 - see below
-        """Return no command: the machine has no name of its own."""
+        """Return a note instead of a command, because the machine has no name."""
         return "end its container"
 
     async def describe(self, vm_id: str) -> Lease | None:

@@ -128,7 +128,7 @@ class Faults:
         return bool(rates.duplicate) and self._random.random() < rates.duplicate
 
     def timer_delay_s(self) -> float:
-        """Decide by how much a timer fires late."""
+        """Decide how late a timer fires."""
         rates = self._rates_for("timer")
         if rates.delay and self._random.random() < rates.delay:
             return self._random.random() * rates.delay_s

@@ -1,4 +1,4 @@
-"""What must hold in a world after every step, and when it has become quiescent.
+"""The invariants of a world after every step, and when it has become quiescent.
 
 The checks compare cloud, VMs and store, and do not trust the orchestrator.
 """
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from warmfront.testing.fake_provider import FakeProvider, FakeVM
     from warmfront.vm import VMInstance
 
-#: One attempt, and two retries if infrastructure loses it. One more if a spot VM was taken back, and one
+#: One attempt, and two retries if infrastructure loses it. One more if a spot VM was preempted, and one
 #: more if a CPU node could not judge it.
 _MAX_ATTEMPTS = 3
 #: Outcomes after which an attempt is repeated.
@@ -101,7 +101,7 @@ class Invariants:
     # After every step.
 
     def after_step(self, orchestrator: ObservedOrchestrator | None) -> None:
-        """Check what holds at any time; `orchestrator` is None while it starts."""
+        """Check the invariants that hold at any time; `orchestrator` is None while it starts."""
         self.steps += 1
         for overlap in self._listeners.overlaps:
             self._report_violation(overlap)
@@ -175,7 +175,7 @@ class Invariants:
     # At the end.
 
     def check_quiescent(self, authors: list[Author], alive_in_pool: int) -> None:
-        """Check what holds when the world is quiescent."""
+        """Check the invariants that hold when the world is quiescent."""
         for vm in self._provider.alive():
             self._report_violation(f"{vm.id} is alive but not needed")
         if alive_in_pool:
@@ -238,7 +238,7 @@ class Invariants:
         preempted = sum(attempt.outcome == AttemptOutcome.PREEMPTED for attempt in tries)
         needed_gpu = sum(attempt.outcome == AttemptOutcome.NEEDS_GPU for attempt in tries)
         if max(preempted, needed_gpu) > 1:
-            yield f"spot VMs were taken back {preempted} times, CPU nodes could not judge {needed_gpu} times"
+            yield f"spot VMs were preempted {preempted} times, CPU nodes could not judge {needed_gpu} times"
         if len(tries) > _MAX_ATTEMPTS + preempted + needed_gpu:
             yield f"it had {len(tries)} attempts"
         if [attempt.number for attempt in tries] != list(range(1, len(tries) + 1)):

@@ -192,7 +192,7 @@ def _poor(rng: random.Random, size: int) -> Scenario:
 
 
 def _spot(rng: random.Random, size: int) -> Scenario:
-    """Draw a world with spot VMs that are soon taken back, in which the control plane crashes too.
+    """Draw a world with spot VMs that are soon preempted, in which the control plane crashes too.
 
     An image takes as long as its size and the bandwidth say, and ROCm has to be prepared.
     """

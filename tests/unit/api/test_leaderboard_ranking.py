@@ -37,7 +37,7 @@ def _places(*submissions: Submission) -> list[tuple[str, int, bool]]:
     return [(each.submission.id, each.rank, each.tied) for each in rank_submissions(submissions)]
 
 
-def test_separate_intervals_have_ranks_of_their_own() -> None:
+def test_separate_intervals_have_different_ranks() -> None:
     """The fastest is first, in whatever order the submissions are."""
     assert _places(_submission("b", 2.0, (1.9, 2.1)), _submission("a", 1.0, (0.9, 1.1))) == [
         ("a", 1, False),

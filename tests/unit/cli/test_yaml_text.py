@@ -33,7 +33,7 @@ _VALUES = st.recursive(
 @example({"text": "two\nlines\u2029", "\x85": "\xa0\U0001f600"})
 @given(st.dictionaries(_TEXTS, _VALUES, min_size=1))
 def test_what_is_written_is_read(value: dict[str, Any]) -> None:
-    """PyYAML reads the same values."""
+    """PyYAML reads the values that were written."""
     assert yaml.safe_load(to_yaml(value)) == value
 
 

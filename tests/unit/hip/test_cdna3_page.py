@@ -28,7 +28,7 @@ def test_the_table_has_every_builtin() -> None:
 
 
 @pytest.mark.parametrize("tile", generate_cdna3.TILES, ids=lambda tile: tile.file)
-def test_every_element_has_a_place_of_its_own(tile: generate_cdna3.Tile) -> None:
+def test_every_element_has_its_own_place(tile: generate_cdna3.Tile) -> None:
     """No two elements of an operand or of the result are in the same place, and every lane has as many."""
     rows, depth, blocks = range(tile.m), range(tile.k), range(tile.blocks)
     operand = {tile.operand(row, k, block) for row in rows for k in depth for block in blocks}

@@ -35,7 +35,7 @@ def test_a_gpu_is_described_by_the_driver(tmp_path: Path) -> None:
     assert DeviceFacts.from_json(json.loads(json.dumps(device.to_json()))) == device
 
 
-def test_partitions_of_a_gpu_are_devices_of_their_own(tmp_path: Path) -> None:
+def test_partitions_of_a_gpu_are_separate_devices(tmp_path: Path) -> None:
     """Eight partitions share one PCI address; each has its own render node, compute units and memory."""
     add_cpu(tmp_path, 0)
     for number in range(8):

@@ -46,15 +46,15 @@ class ScriptedGuest:
         return nullcontext()
 
     def pin(self, _cpus: set[int]) -> bool:
-        """Accept any CPU."""
+        """Do nothing; return that pinning to any CPU works."""
         return True
 
     def freeze(self) -> None:
-        """Stop."""
+        """Stop the guest."""
         self.is_frozen = True
 
     def thaw(self) -> None:
-        """Continue."""
+        """Resume the guest."""
         self.is_frozen = False
 
     def window(self, calls: int, _memory: object, *, protect: bool, by_cpu_time: bool) -> tuple[Window, Mock]:

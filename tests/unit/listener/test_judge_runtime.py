@@ -59,7 +59,7 @@ class BoxlessSandbox:
         """Do nothing."""
 
     def take(self, _template: object) -> Any:
-        """Return something with `go`, or fail like a sandbox without its daemon."""
+        """Return a box that only has `go`, or fail like a sandbox without its daemon."""
         if not self.works:
             raise SandboxFailed("The connection to the Docker daemon was lost.")
         return nullcontext(type("Box", (), {"go": lambda _: None})())

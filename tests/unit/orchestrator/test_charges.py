@@ -175,7 +175,7 @@ async def _join(harness: OrchestratorHarness, user: str) -> DailyCaps | None:
 
 @orchestrated(max_vms=1)
 async def test_the_budget_of_a_team_limits_its_members_together(harness: OrchestratorHarness) -> None:
-    """What one member spends is missing for the other one; a change applies to submissions that wait."""
+    """One member's spending reduces the budget of the other; a change applies to waiting submissions."""
     ada, bob = await _join(harness, "ada"), await _join(harness, "bob")
     harness.database.run(team_queries.set_budget, "kernels", Decimal("0.60"))
     submissions = [

@@ -1,4 +1,4 @@
-"""What operators do at run time: release, drain and pin VMs, pause the intake, change limits, cancel."""
+"""Operators' controls at run time: release, drain and pin VMs, pause the intake, change limits, cancel."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ async def test_an_action_on_a_vm_that_is_gone_is_refused(harness: OrchestratorHa
 
 @orchestrated(idle_timeout_s=60.0)
 async def test_a_pinned_vm_outlives_the_policy(harness: OrchestratorHarness) -> None:
-    """It is kept until the given time, also after another task, and then released."""
+    """It is kept until the given time, even after another task, and then released."""
     vm = await _idle_vm(harness)
     until = harness.clock.now() + 7200
     pinned = await harness.orchestrator.vm_controls.pin(vm.id, until, EVE)

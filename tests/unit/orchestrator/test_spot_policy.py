@@ -54,7 +54,7 @@ def test_formula_is_the_mean_of_simulated_interruptions() -> None:
 @pytest.mark.parametrize(
     ("interruptions_per_h", "busy_s", "expected"),
     [
-        (0.0, 36_000, True),  # never taken back: always cheaper
+        (0.0, 36_000, True),  # never preempted: always cheaper
         (0.1, 330, True),  # a short check after a boot of five minutes
         (2.0, 330, True),
         (2.0, 3_600, False),  # a long benchmark: it would be lost six times out of seven
@@ -231,7 +231,7 @@ async def test_a_short_check_on_spot_and_a_long_benchmark_on_demand(harness: Orc
 
 @orchestrated(max_vms=1, wait_value_usd_per_h=0.0)
 async def test_no_spot_vm_available(harness: OrchestratorHarness) -> None:
-    """If a spot VM is taken back while it boots, the next one is on demand, and the submission is judged."""
+    """If a spot VM is preempted while it boots, the next one is on demand, and the submission is judged."""
     harness.provider.spot_price_ratio = _RATIO
     harness.provider.faults = ProviderFaults(spot_interruptions_per_h=3600.0 * 10)
     submission = await harness.submit(work_s=5)
@@ -240,7 +240,7 @@ async def test_no_spot_vm_available(harness: OrchestratorHarness) -> None:
 
 
 @orchestrated(max_vms=3, wait_value_usd_per_h=0.0)
-async def test_several_spot_vms_taken_back_while_they_boot(harness: OrchestratorHarness) -> None:
+async def test_several_spot_vms_preempted_while_they_boot(harness: OrchestratorHarness) -> None:
     """They do not open the circuit breaker: on-demand VMs judge all submissions."""
     harness.provider.spot_price_ratio = _RATIO
     submissions = await asyncio.gather(*(harness.submit(work_s=5) for _ in range(40)))

@@ -1,4 +1,4 @@
-"""Cases of an author's own are validated against the problem before anything runs."""
+"""An author's own cases are validated against the problem before anything runs."""
 
 from __future__ import annotations
 

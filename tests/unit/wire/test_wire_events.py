@@ -117,7 +117,7 @@ def test_every_event_class_has_a_sample() -> None:
 
 
 def test_every_verdict_is_a_status_of_the_union() -> None:
-    """The discriminator knows every verdict."""
+    """Every verdict is a value of the discriminator."""
     schema = SubmissionEvent.model_json_schema(by_alias=True)
     assert set(schema["discriminator"]["mapping"]) >= set(Verdict)
 

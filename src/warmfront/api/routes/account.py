@@ -34,7 +34,7 @@ _ACTIVITY_S = 53 * 7 * 86_400
 
 @router.get("", responses=error_responses_for())
 async def get_profile(service: ServiceDep, caller: CallerDep) -> ProfileResponse:
-    """Return what the caller has done: solved problems with ranks, and activity."""
+    """Return the caller's profile: solved problems with ranks, and activity."""
     accounts = service.store.accounts
     user = await accounts.find_user(caller.user)
     profile = await accounts.profile(caller.user, service.clock.now() - _ACTIVITY_S)

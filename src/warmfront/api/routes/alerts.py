@@ -46,7 +46,7 @@ async def get_alerts(service: ServiceDep, _operator: OperatorDep) -> AlertsRespo
 
 @router.post("/test", responses=error_responses_for(409, 413))
 async def test_alerts(service: ServiceDep, operator: OperatorDep) -> AlertTestResponse:
-    """Send a test message to every channel, and return what happened. For operators."""
+    """Send a test message to every channel, and return whether each delivered it. For operators."""
     if service.alerts is None or not service.alerts.channels.names:
         raise Conflict(
             "No channel for alerts is configured.",

@@ -121,7 +121,7 @@ def _styles(problem: Problem, dtype: Dtype, scale: Scale) -> list[str]:
 
 
 def _case_parameters(problem: Problem, scale: Scale) -> Iterator[CaseParameter]:
-    """Yield what a case of an author's own needs; a number of dimensions follows from the shape."""
+    """Yield the parameters of an author's own case; a number of dimensions follows from the shape."""
     for name, bounds in problem.ranges(scale).items():
         if isinstance(bounds, Sizes):
             yield CaseParameter(name=name, kind="size", low=bounds.low, high=bounds.high, step=bounds.step)

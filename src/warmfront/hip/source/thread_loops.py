@@ -221,7 +221,7 @@ class _Planner:
         return body.parts if body.kind is StatementKind.BLOCK else (body,)
 
     def _split(self, statement: Statement, scope: dict[str, Variable], nodes: list[Node]) -> bool:
-        """Translate a statement in which threads wait, or a loop that goes around the loop over threads."""
+        """Translate a statement in which threads wait, or a loop that encloses the loop over threads."""
         kind, waits = statement.kind, self._code.waits(statement.tokens)
         if kind is StatementKind.SIMPLE:
             return self._split_simple(statement, scope, nodes)

@@ -101,7 +101,7 @@ def test_an_attack_gets_the_same_verdict(tight_judge: Judge, attack: Attack) -> 
 
 
 def test_the_guest_catches_exceptions(tight_judge: Judge) -> None:
-    """The guest catches what `solution` throws, with its message: both use the same C++ library."""
+    """The guest catches an exception of `solution`, with its message: both use the same C++ library."""
     source = """#include <hip/hip_runtime.h>
     #include <stdexcept>
     extern "C" void solution(const float*, float*, size_t, size_t) { throw std::range_error("too far"); }

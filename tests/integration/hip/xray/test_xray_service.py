@@ -123,7 +123,7 @@ static_assert(Spin<800>::value != 1);
 """
 
 
-async def test_a_request_has_a_time_limit_of_its_own(tmp_path: Path) -> None:
+async def test_a_request_has_its_own_time_limit(tmp_path: Path) -> None:
     """The failure names the limit and the setting."""
     short = replace(settings.load({}, env_file=None), xray_timeout_s=0.3, box_dir=tmp_path)
     xrays = XrayService.open(short)

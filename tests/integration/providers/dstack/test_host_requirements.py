@@ -1,4 +1,4 @@
-"""What is missing on the hosts of an SSH fleet, found through a real SSH connection and a real shell."""
+"""Missing requirements of SSH fleet hosts, detected through a real SSH connection and a real shell."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class HostServer(asyncssh.SSHServer):
 
 
 def problems_of_host(folder: Path, programs: dict[str, str], *, key: asyncssh.SSHKey = KEY) -> str:
-    """Return what is wrong with a host that has only these programs, as shell scripts."""
+    """Return the problems of a host that has only these programs, as shell scripts."""
     file = folder / "key"
     key.write_private_key(file)
     for name, script in programs.items():

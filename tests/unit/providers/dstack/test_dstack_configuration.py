@@ -539,9 +539,10 @@ def test_make_serve_installs_what_the_provider_needs(
 
 
 def test_compose_file_uses_the_tested_dstack_version() -> None:
-    """The server's version equals that of the installed client. Only who uses it has to give its digest.
+    """The server's version equals that of the installed client.
 
-    Compose demands a variable with `:?` even if the profile that uses it is not active, as with dstack Sky.
+    Its digest is required only if the server is used. Compose demands a variable with `:?` even if the
+    profile that uses it is not active, as with dstack Sky.
     """
     server = _compose()["services"]["dstack"]
     image = f"dstackai/dstack:{importlib.metadata.version('dstack')}"

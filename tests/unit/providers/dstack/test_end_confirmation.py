@@ -1,4 +1,4 @@
-"""The end of a VM that vanished, such as a spot VM that the cloud took back."""
+"""The end of a VM that vanished, such as a spot VM that the cloud preempted."""
 
 from __future__ import annotations
 

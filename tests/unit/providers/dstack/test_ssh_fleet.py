@@ -126,7 +126,7 @@ def test_settings_that_do_not_contradict() -> None:
 
 
 def test_cpu_nodes_of_a_cloud_beside_hosts() -> None:
-    """They need a backend of their own, and have its fleet, price and limits."""
+    """They need a separate backend, and have their own fleet, price and limits."""
     environ = {**ENVIRON, "WARMFRONT_PROVIDER": "dstack", "AMD_CPU_FLEET_NAME": "cpu-nodes"}
     with pytest.raises(BadSetting, match="AMD_CPU_BACKEND is not set"):
         settings.load(environ, env_file=None)
