@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from warmfront.submission import SubmissionState
 
 #: The migration that creates the tables below.
-REVISION = "0015"
+REVISION = "0016"
 
 
 class Usd(TypeDecorator[Decimal]):
@@ -207,6 +207,8 @@ vms = Table(
     Column("slots", Integer, nullable=False),
     Column("draining", Boolean, nullable=False),
     Column("pinned_until", Double),
+    Column("rate_usd_per_h", Usd),
+    Column("minimum_s", Double),
     Column("report", Json, nullable=False),
     Index(None, "state", "created_at"),
     Index(None, "created_at"),
