@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import contextmanager
+from datetime import datetime
 from decimal import Decimal
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.dstack.harness import open_stack, until
-from tests.support.dstack_services import User, dstack_service, temporary_home
+from tests.support.dstack_services import User, dstack_service, temporary_home, vms_of
 from tests.support.fake_cloud import amd_developer_cloud
 from warmfront.money.billing import CENT
 
@@ -106,6 +107,24 @@ def test_a_vm_that_the_cloud_will_not_delete(stack: Stack, tmp_path: Path) -> No
         assert abs(user.spent_usd() - billed_usd) < CENT
         assert len(alerts) == 1
         stack.cloud.switches.reset()
+
+
+def test_a_lossy_network_and_clocks_that_differ(stack: Stack, tmp_path: Path) -> None:
+    """The verdict is right, and the ledger equals the bill, although the cloud's clock is minutes ahead."""
+    switches = stack.cloud.switches
+    switches.packet_loss, switches.latency_s = 0.1, 0.02
+    switches.clock_skew_s, switches.vm_clock_skew_s = 300.0, -300.0
+    with dstack_service(stack, tmp_path, **confirming(stack, WARMFRONT_LOST_AFTER="120")) as service:
+        user = User(service, "alice")
+        events = user.submit_and_wait()
+        assert events[-1]["status"] == "ACCEPTED"
+        assert len(vms_of(events)) == 1
+        (vm,) = user.wait_until_all_vms_ended()
+        assert (vm["state"], vm["end_confirmed"]) == ("TERMINATED", True)
+        (entry,) = stack.cloud.bill()
+        assert abs(user.spent_usd() - Decimal(str(entry.cost_usd()))) < CENT / 2
+        # The ledger has its own clock.
+        assert entry.started_at - datetime.fromisoformat(vm["started_at"]).timestamp() > 200
 
 
 def test_a_backend_that_was_removed(stack: Stack, tmp_path: Path) -> None:
