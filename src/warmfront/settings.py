@@ -174,7 +174,7 @@ class Settings:
     default_gpu: str = "MI300X"
     #: WARMFRONT_GPU: the GPU type of the machine that the judge runs on; providers set it on each VM.
     judge_gpu: str = "MI300X"
-    #: AMD_MI300X_HOURLY_RATE: dollars per hour of a VM with an MI300X.
+    #: AMD_MI300X_HOURLY_RATE: dollars per hour of a VM with an MI300X; with dstack the maximum price.
     rate_usd_per_h: Decimal = Decimal("1.99")
     #: AMD_MI325X_HOURLY_RATE: dollars per hour of a VM with an MI325X.
     mi325x_rate_usd_per_h: Decimal = Decimal("2.25")

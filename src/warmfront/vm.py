@@ -97,6 +97,8 @@ class VMInstance:
     slots: int = 1  #: attempts that it judges at once; an estimate until its listener has responded
     draining: bool = False  #: an operator is draining it: it ends after its current attempts
     pinned_until: float | None = None  #: an operator keeps it until then, whatever the policy decides
+    rate_usd_per_h: Decimal | None = None  #: its price, if the provider has reported it
+    minimum_s: float | None = None  #: the minimum time that is charged at this price
     #: `devices` and `gpu_health`, as last reported by its listener; empty before that.
     report: dict[str, Any] = field(default_factory=dict, hash=False)
 
@@ -208,6 +210,16 @@ class VMInstance:
     ) -> VMInstance:
         """Record the provider's report of the VM's start, address and cloud id, if known."""
         return self._with(started_at=started_at, address=address, machine_id=machine_id or self.machine_id)
+
+    def record_price(self, rate_usd_per_h: Decimal, minimum_s: float) -> VMInstance:
+        """Record the price that the provider reports for this VM.
+
+        The price stays the same once it is known or the ledger has entries: the entries of a VM add up to its
+        bill only if all are computed from the same price.
+        """
+        if self.rate_usd_per_h is not None or self.metered_until is not None:
+            return self
+        return self._with(rate_usd_per_h=rate_usd_per_h, minimum_s=minimum_s)
 
     def divide(self, slots: int) -> VMInstance:
         """Record how many attempts the VM judges at once, as reported by its listener."""

@@ -64,6 +64,15 @@ class ForgetsEscrowOnRetry(VMOrchestrator):
         super()._decide()
 
 
+class MetersAtTheHighestPrice(VMOrchestrator):
+    """Meters every VM at the configured rate, whatever its own price is."""
+
+    def __init__(self, **ports: Any) -> None:
+        super().__init__(**ports)
+        budget = self._budget
+        budget.billing_of = lambda vm: budget.billing(vm.gpu, vm.gpu_count)  # type: ignore[method-assign]  # the mistake
+
+
 class RequeuesWithoutLease(VMOrchestrator):
     """Requeues the submission of an unresponsive VM without checking that its attempt is still live."""
 

@@ -13,6 +13,7 @@ import pytest
 from tests.simulation.broken_orchestrators import (
     ForgetsEscrowOnRetry,
     LockedWhileProvisioning,
+    MetersAtTheHighestPrice,
     RequeuesWithoutLease,
     SharesSlots,
 )
@@ -80,6 +81,7 @@ def _replayed(seed: int, hash_seed: str) -> str:
     [
         (LockedWhileProvisioning, "calm", "waited|a VM is free"),
         (ForgetsEscrowOnRetry, "poor", "are committed of|exceed|reserved"),
+        (MetersAtTheHighestPrice, "calm", "in the provider's bill and"),
         # "never ended": the submission got its verdict, and the abandoned attempt was never closed.
         (RequeuesWithoutLease, "stormy", "runs twice at once|was retried|never ended"),
         (SharesSlots, "slots", "slot 0 of .* runs"),

@@ -19,6 +19,7 @@ from warmfront.testing.fake_provider import FakeProvider
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from decimal import Decimal
 
     from warmfront.store.records import AttemptRecord, StoredEvent
     from warmfront.submission import Submission
@@ -36,6 +37,7 @@ class OrchestratorHarness:
         slots: int = 1,
         sizes: tuple[int, ...] = (1,),
         cpu_nodes: int = 0,
+        offers: tuple[Decimal, ...] = (),
         **settings: Any,
     ) -> None:
         self.clock = VirtualClock(asyncio.get_running_loop())
@@ -43,7 +45,9 @@ class OrchestratorHarness:
         self.bus = EventBus()
         self.store = Store(self.database, self.bus)
         self.log = EventLog(self.store, self.bus)
-        self.provider = FakeProvider(clock=self.clock, slots=slots, gpu_counts=sizes, max_cpu_nodes=cpu_nodes)
+        self.provider = FakeProvider(
+            clock=self.clock, slots=slots, gpu_counts=sizes, max_cpu_nodes=cpu_nodes, offers=offers
+        )
         self.listeners = FakeListeners(self.provider, clock=self.clock)
         self.settings = Settings(**settings)
         self._ids = itertools.count(1)

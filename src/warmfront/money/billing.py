@@ -62,6 +62,19 @@ class Billing:
         return max(elapsed_s, self.paid_until_s(elapsed_s + stop_s) - stop_s)
 
 
+def actual_billing(vm: VMInstance, configured: Billing) -> Billing:
+    """Return the billing model of a VM: its own price if the provider has reported it, or the configured one.
+
+    Backends have different prices; the configured rate is the highest that is accepted.
+    """
+    rate_usd_per_h, minimum_s = vm.rate_usd_per_h, vm.minimum_s
+    if rate_usd_per_h is None or minimum_s is None:
+        return configured
+    if (rate_usd_per_h, minimum_s) == (configured.rate_usd_per_h, configured.minimum_s):
+        return configured
+    return replace(configured, rate_usd_per_h=rate_usd_per_h, minimum_s=minimum_s)
+
+
 def accrued_usd(vm: VMInstance, billing: Billing, now: float) -> Decimal:
     """Return the cost of the VM so far."""
     if vm.started_at is None:

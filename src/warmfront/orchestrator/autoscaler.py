@@ -501,7 +501,7 @@ class Autoscaler:
     def _is_stopping_cheaper(self, pooled: PooledVM, now: float) -> bool:
         """Return whether ending a boot now costs less than keeping the VM, and no arrival is expected."""
         vm = pooled.vm
-        estimates, billing = self._pool.estimates(vm.gpu), self._budget.billing(vm.gpu, vm.gpu_count)
+        estimates, billing = self._pool.estimates(vm.gpu), self._budget.billing_of(vm)
         age_s = self._budget.age_s(vm)
         ready_in_s = max(0.0, vm.created_at + estimates.boot.seconds - now)
         kept_s = age_s + ready_in_s + self._settings.idle_timeout_of(vm.gpu) + estimates.stop.seconds

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from warmfront.errors import Conflict
-from warmfront.money.billing import NANO, accrued_usd
+from warmfront.money.billing import NANO, accrued_usd, actual_billing
 from warmfront.money.escrow import BudgetStatus, Escrow
 from warmfront.providers.base import spot_billing
 
@@ -73,7 +73,7 @@ class Budget:
         worst_usd = {
             vm.id: max(
                 self.escrow.reserved_usd(vm.id),
-                self.worst_case_usd(vm.gpu, vm.gpu_count, age_s=self.age_s(vm), boots=vm.ready_at is None),
+                self.worst_case_usd(vm, boots=vm.ready_at is None),
             )
             for vm in vms
         }
@@ -94,7 +94,7 @@ class Budget:
     # What VMs cost.
 
     def billing(self, gpu: str, gpu_count: int) -> Billing:
-        """Return the billing model of a VM with this many GPUs of this type."""
+        """Return the billing model of a new VM with this many GPUs of this type, at the highest price."""
         billing = self._billing.get((gpu, gpu_count))
         if billing is None:
             billing = self._billing[gpu, gpu_count] = self._provider.billing(gpu, gpu_count)
@@ -107,9 +107,19 @@ class Budget:
         return self._spot_billing[gpu, gpu_count]
 
     def billing_of(self, vm: VMInstance) -> Billing:
-        """Return the billing model of a VM. Reservations are made at the on-demand rate, which is higher."""
+        """Return the billing model of a VM, which the ledger uses: its own price, if that is known."""
         spot = self.spot_billing(vm.gpu, vm.gpu_count) if vm.spot else None
-        return spot or self.billing(vm.gpu, vm.gpu_count)
+        return actual_billing(vm, spot or self.billing(vm.gpu, vm.gpu_count))
+
+    def lifetime_usd(self, vm: VMInstance, lifetime_s: float) -> Decimal:
+        """Return what is reserved for a VM that lives this long: its cost at the highest price.
+
+        That is the configured on-demand rate, unless the operator has lowered it since the VM was requested.
+        """
+        highest_usd = self.billing(vm.gpu, vm.gpu_count).cost_usd(lifetime_s)
+        if vm.rate_usd_per_h is None:
+            return highest_usd
+        return max(highest_usd, self.billing_of(vm).cost_usd(lifetime_s))
 
     def age_s(self, vm: VMInstance) -> float:
         """Return how long a VM has been billed."""
@@ -121,29 +131,20 @@ class Budget:
         return sum((accrued_usd(vm, self.billing_of(vm), now) for vm in vms), start=Decimal(0))
 
     def worst_case_usd(
-        self,
-        gpu: str,
-        gpu_count: int,
-        *,
-        age_s: float = 0.0,
-        boots: bool,
-        tasks: int = 1,
-        keep_s: float | None = None,
+        self, vm: VMInstance, *, boots: bool, tasks: int = 1, keep_s: float | None = None
     ) -> Decimal:
-        """Return the most that a VM can cost.
+        """Return the most that a VM can cost, over its whole life.
 
         Args:
-            gpu: the GPU type.
-            gpu_count: the number of GPUs.
-            age_s: how long the VM has been billed.
+            vm: the VM.
             boots: whether the VM must still be provisioned.
             tasks: the number of attempts that it still has to run one after the other, each up to its time
                 limit.
             keep_s: how long it is kept idle afterwards; by default the idle timeout.
         """
-        idle_s = self._settings.idle_timeout_of(gpu) if keep_s is None else keep_s
+        idle_s = self._settings.idle_timeout_of(vm.gpu) if keep_s is None else keep_s
         boot_s = self._settings.provision_timeout_s if boots else 0.0
-        return self.billing(gpu, gpu_count).cost_usd(age_s + boot_s + self._ahead_s(tasks, idle_s))
+        return self.lifetime_usd(vm, self.age_s(vm) + boot_s + self._ahead_s(tasks, idle_s))
 
     def _ahead_s(self, tasks: int, idle_s: float) -> float:
         """Return the longest time that a VM lives if it runs `tasks` and is then kept idle."""
@@ -151,12 +152,12 @@ class Budget:
 
     def new_vm_usd(self, gpu: str, gpu_count: int = 1) -> Decimal:
         """Return the most that a new VM for one task can cost."""
-        return self.worst_case_usd(gpu, gpu_count, boots=True)
+        ahead_s = self._ahead_s(1, self._settings.idle_timeout_of(gpu))
+        return self.billing(gpu, gpu_count).cost_usd(self._settings.provision_timeout_s + ahead_s)
 
     def one_more_task_usd(self, vm: VMInstance) -> Decimal:
         """Return the most that a VM can cost if it takes one more task now, after those that it runs."""
-        ahead_s = self._ahead_s(1, self._settings.idle_timeout_of(vm.gpu))
-        worst_usd = self.billing(vm.gpu, vm.gpu_count).cost_usd(self.age_s(vm) + ahead_s)
+        worst_usd = self.worst_case_usd(vm, boots=False)
         return worst_usd if vm.pinned_until is None else max(worst_usd, self.pinned_usd(vm))
 
     def pinned_usd(self, vm: VMInstance) -> Decimal:
@@ -164,14 +165,7 @@ class Budget:
         if vm.pinned_until is None:
             return Decimal(0)
         pinned_s = max(0.0, vm.pinned_until - self._clock.now())
-        return self.worst_case_usd(
-            vm.gpu,
-            vm.gpu_count,
-            age_s=self.age_s(vm),
-            boots=vm.started_at is None,
-            tasks=0,
-            keep_s=pinned_s,
-        )
+        return self.worst_case_usd(vm, boots=vm.started_at is None, tasks=0, keep_s=pinned_s)
 
     def work_usd(self, vm: VMInstance, work_s: float, *, begins_in_s: float = 0.0) -> Decimal:
         """Return the charge for `work_s` in one slot of a VM."""
@@ -211,9 +205,7 @@ class Budget:
         Raises:
             BudgetExceeded: the credits do not cover it; nothing changes.
         """
-        unpinned_usd = self.worst_case_usd(
-            vm.gpu, vm.gpu_count, age_s=self.age_s(vm), boots=vm.ready_at is None
-        )
+        unpinned_usd = self.worst_case_usd(vm, boots=vm.ready_at is None)
         pinned_usd = self.pinned_usd(vm)
         self.escrow.reserve(vm.id, pinned_usd)
         reserved_usd = min(self.escrow.reserved_usd(vm.id), max(unpinned_usd, pinned_usd))

@@ -52,7 +52,7 @@ class OverdueEnds:
     def explained(self, vm: VMInstance) -> VMInstance:
         """Return the VM with instructions for the operator, and reserve its cost until the next check."""
         ahead_s = 2 * self._settings.stop_lag_s
-        worst_usd = self._budget.billing(vm.gpu, vm.gpu_count).cost_usd(self._budget.age_s(vm) + ahead_s)
+        worst_usd = self._budget.lifetime_usd(vm, self._budget.age_s(vm) + ahead_s)
         self._budget.escrow.restore(vm.id, max(worst_usd, self._budget.escrow.reserved_usd(vm.id)))
         vm = vm.reserve(self._budget.escrow.reserved_usd(vm.id))
         note = f"not ended {self._settings.stop_lag_s:.0f} s after its end was requested, and still billed"

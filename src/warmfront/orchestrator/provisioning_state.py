@@ -8,7 +8,7 @@ VM is tried.
 
 from __future__ import annotations
 
-from dataclasses import asdict, field
+from dataclasses import asdict, field, replace
 from typing import TYPE_CHECKING, Any
 
 from warmfront.provisioning import FailureKind, ProvisioningProblem
@@ -82,6 +82,7 @@ class ProvisioningState:
     shortage: Shortage | None = None
     breaker: Breaker | None = None
     short_of: set[int] = field(default_factory=set)  #: sizes of VMs that were not available
+    denied: tuple[str, str] | None = None  #: reason and hint, since the cloud last refused the key
 
     @classmethod
     def restored(cls, gpu: str, record: Mapping[str, Any]) -> ProvisioningState:
@@ -91,6 +92,8 @@ class ProvisioningState:
             kind = FailureKind(record["breaker"]["kind"])
             state.breaker = Breaker(**{**record["breaker"], "kind": kind})
             state.provision_after = state.breaker.retry_at
+            if kind is FailureKind.DENIED:
+                state.denied = state.breaker.reason, state.breaker.hint
         return state
 
     def record(self) -> dict[str, Any]:
@@ -118,6 +121,7 @@ class ProvisioningState:
 
     def record_failure(self, failure: BootFailure, now: float) -> None:
         """Back off, or open the circuit breaker."""
+        failure = self._with_cause(failure)
         if failure.kind.is_shortage:
             self._record_shortage(failure, now)
             return
@@ -150,7 +154,7 @@ class ProvisioningState:
     def reset(self) -> None:
         """Forget all failures, so that the next VM may be requested immediately."""
         self.failures = self.opened = 0
-        self.shortage = self.breaker = None
+        self.shortage = self.breaker = self.denied = None
         self.short_of.clear()
         self.provision_after = 0.0
 
@@ -169,6 +173,19 @@ class ProvisioningState:
             retry_at=cause.retry_at,
             failures=cause.failures if isinstance(cause, Breaker) else cause.tries,
         )
+
+    def _with_cause(self, failure: BootFailure) -> BootFailure:
+        """Return a lack of offers as the denial that causes it.
+
+        A provider has no offers of a cloud that refuses its key. dstack caches offers for minutes, so VMs are
+        denied at first, and then there are no offers. Waiting would not end that.
+        """
+        if failure.kind is FailureKind.DENIED:
+            self.denied = failure.reason, failure.hint
+        elif failure.kind is FailureKind.NO_OFFERS and self.denied is not None:
+            reason, hint = self.denied
+            return replace(failure, kind=FailureKind.DENIED, reason=reason, hint=hint)
+        return failure
 
     def _record_shortage(self, failure: BootFailure, now: float) -> None:
         shortage = self.shortage

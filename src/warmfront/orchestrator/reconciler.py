@@ -134,9 +134,9 @@ class Reconciler:
                 gpu_count=lease.gpu_count,
                 slots=self._provider.slots(lease.gpu or self._settings.default_gpu, lease.gpu_count),
             )
-        worst_usd = self._budget.worst_case_usd(
-            vm.gpu, vm.gpu_count, age_s=self._budget.age_s(vm), boots=False
-        )
+        if lease.billing is not None:
+            vm = vm.record_price(lease.billing.rate_usd_per_h, lease.billing.minimum_s)
+        worst_usd = self._budget.worst_case_usd(vm, boots=False)
         return self._pool.set_deadline(vm.reserve(worst_usd), now)
 
     async def _answers(self, vm: VMInstance) -> bool:

@@ -8,6 +8,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from warmfront.money.billing import charge_work, meter_until
+from warmfront.providers.base import locate
 
 if TYPE_CHECKING:
     from warmfront.orchestrator.budget import Budget
@@ -70,7 +71,7 @@ def settle(
         # Only heartbeats show when the cloud preempted the VM: before the first unanswered one.
         ended_at = min(ended_at, pooled.answered_at + heartbeat_s)
     if lease.started_at is not None:
-        vm = vm.locate(started_at=lease.started_at, address=vm.address, machine_id=lease.machine_id)
+        vm = locate(vm, lease, started_at=lease.started_at, address=vm.address)
     vm, entries = meter_lost(pooled, vm, ended_at, budget)
     return vm.end(ended_at, confirmed=lease.end_confirmed), entries
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from warmfront.errors import ProviderError, VMUnreachable, WarmfrontError
 from warmfront.orchestrator.lease_check import difference_from_lease
-from warmfront.providers.base import Phase
+from warmfront.providers.base import Phase, locate
 from warmfront.provisioning import FailureKind
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class VMMonitor:
     async def locate(
         self, pooled: PooledVM, lease: Lease, *, started_at: float | None, address: str | None
     ) -> None:
-        """Store the location of a VM, and when it was started."""
+        """Store the location of a VM, when it was started, and its price."""
         async with pooled.writing:
-            pooled.vm = pooled.vm.locate(started_at=started_at, address=address, machine_id=lease.machine_id)
+            pooled.vm = locate(pooled.vm, lease, started_at=started_at, address=address)
             await self._store.save_vm(pooled.vm)

@@ -200,9 +200,7 @@ class VMPool:
         pinned_s, reason = max(0.0, (vm.pinned_until or 0.0) - now), decision.reason
         if pinned_s > keep_s:
             keep_s, reason = pinned_s, f"pinned by an operator until {clock_time(now + pinned_s)}"
-        worst_usd = self._budget.worst_case_usd(
-            vm.gpu, vm.gpu_count, age_s=self._budget.age_s(vm), boots=False, tasks=0, keep_s=keep_s
-        )
+        worst_usd = self._budget.worst_case_usd(vm, boots=False, tasks=0, keep_s=keep_s)
         escrow = self._budget.escrow
         try:
             escrow.reserve(vm.id, worst_usd)
@@ -212,7 +210,7 @@ class VMPool:
         if vm.started_at is not None:
             age_s = max(0.0, until - vm.started_at)
             stop_s = self.estimates(vm.gpu).stop.seconds
-            paid_s = self._budget.billing(vm.gpu, vm.gpu_count).free_until_s(age_s, stop_s) - age_s
+            paid_s = self._budget.billing_of(vm).free_until_s(age_s, stop_s) - age_s
             if paid_s >= 1:
                 until += paid_s
                 reason = f"kept until {clock_time(until)}: already paid for until then"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from warmfront.money.billing import actual_billing
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Lease:
     machine_id: str | None = None  #: the cloud's own id of the machine, for display
     address: str | None = None  #: base URL of the listener; set from READY on
     detail: str = ""  #: explanation for display, such as why the VM ended
+    billing: Billing | None = None  #: the price of this VM; None if the provider has not reported it
 
 
 class Provider(Protocol):
@@ -80,6 +82,9 @@ class Provider(Protocol):
 
     def billing(self, gpu: str, gpu_count: int = 1) -> Billing:
         """Return the billing model of a VM with this many GPUs of this type.
+
+        If offers have different prices, this is the highest that is accepted. `Lease.billing` then has the
+        price of each VM.
 
         Raises:
             BadSetting: There is no price for this GPU type.
@@ -189,9 +194,17 @@ def spot_billing(provider: Provider, gpu: str, gpu_count: int = 1) -> Billing | 
 
 
 def billing_of(provider: Provider, vm: VMInstance) -> Billing:
-    """Return the billing model of a VM, as a spot VM or an on-demand VM."""
+    """Return the billing model of a VM: with its own price, or that of a spot VM or an on-demand VM."""
     spot = spot_billing(provider, vm.gpu, vm.gpu_count) if vm.spot else None
-    return spot or provider.billing(vm.gpu, vm.gpu_count)
+    return actual_billing(vm, spot or provider.billing(vm.gpu, vm.gpu_count))
+
+
+def locate(vm: VMInstance, lease: Lease, *, started_at: float | None, address: str | None) -> VMInstance:
+    """Return the VM with what its lease reports: start, address, the cloud's id, and price."""
+    vm = vm.locate(started_at=started_at, address=address, machine_id=lease.machine_id)
+    if lease.billing is None:
+        return vm
+    return vm.record_price(lease.billing.rate_usd_per_h, lease.billing.minimum_s)
 
 
 def provision(provider: Provider, vm: VMInstance, token: str) -> AsyncIterator[Lease]:

@@ -100,4 +100,5 @@ class BillingReconciler:
         """Return the cost according to the provider's record; 0 for a VM that never started."""
         if lease.started_at is None or lease.ended_at is None:
             return Decimal(0)
-        return billing_of(self._provider, vm).cost_usd(max(0.0, lease.ended_at - lease.started_at))
+        billing = lease.billing or billing_of(self._provider, vm)
+        return billing.cost_usd(max(0.0, lease.ended_at - lease.started_at))

@@ -209,6 +209,8 @@ vms = Table(
     Column("slots", Integer, nullable=False),
     Column("draining", Boolean, nullable=False),
     Column("pinned_until", Double),
+    Column("rate_usd_per_h", Usd),
+    Column("minimum_s", Double),
     Column("report", Json, nullable=False),
     Index(None, "state", "created_at"),
     Index(None, "created_at"),

@@ -76,6 +76,7 @@ class FakeVM:
     token: str
     gpu_count: int = 1
     spot: bool = False
+    billing: Billing | None = None  #: its price; None if it has the price of its type
     phase: Phase = Phase.QUEUED
     started_at: float | None = None
     ended_at: float | None = None
@@ -96,6 +97,7 @@ class FakeVM:
             ended_at=self.ended_at,
             address=f"http://{self.id}.invalid" if self.phase is Phase.READY else None,
             detail=self.detail,
+            billing=self.billing,
         )
 
 
@@ -111,6 +113,8 @@ class FakeProvider:
         gpu_counts: how many GPUs a VM can have; each costs as much as a VM with one.
         spot_price_ratio: the price of a spot VM relative to an on-demand VM; None if there are no spot VMs.
         max_cpu_nodes: the most CPU nodes at a time; 0 if there are none.
+        offers: the prices of the offers relative to the billing model, each up to 1, of which a VM gets one;
+            empty if all VMs have the price of the billing model.
 
     Example:
         >>> provider = FakeProvider(clock=clock, faults=ProviderFaults(no_capacity=0.5))
@@ -137,12 +141,14 @@ class FakeProvider:
         gpu_counts: Sequence[int] = (1,),
         spot_price_ratio: Decimal | None = None,
         max_cpu_nodes: int = 0,
+        offers: Sequence[Decimal] = (),
     ) -> None:
         self._billing = billing
         self.max_cpu_nodes = max_cpu_nodes
         self.spot_price_ratio = spot_price_ratio  #: may be changed before the first VM
         self._slots = slots
         self._gpu_counts = tuple(gpu_counts)
+        self._offers = tuple(offers)
         self.faults = faults  #: may be changed at any time
         self.vms: dict[str, FakeVM] = {}  #: every VM ever created
         #: Returns why no VM with this GPU type can be provisioned; None if one can.
@@ -152,6 +158,8 @@ class FakeProvider:
         self.on_end: Callable[[FakeVM], None] = lambda _: None
         self._clock = clock
         self._random = random.Random(f"cloud {seed}")  # noqa: S311 - must be reproducible
+        # Drawn apart, so that the rest is the same with and without offers.
+        self._price_draws = random.Random(f"offers {seed}")  # noqa: S311 - must be reproducible
         # Tasks of the cloud continue when the process that started them crashes.
         self._context = contextvars.copy_context()
 
@@ -250,7 +258,7 @@ class FakeProvider:
     def add_unknown_vm(self, vm_id: str) -> None:
         """Add a ready VM that is unknown to the control plane."""
         vm = FakeVM(id=vm_id, gpu=gpus.MI300X.name, token="", started_at=self._clock.now())
-        self.vms[vm_id] = vm
+        self._add(vm)
         self._enter(vm, Phase.READY)
         self.on_ready(vm)
 
@@ -264,9 +272,12 @@ class FakeProvider:
         if vm.started_at is None:
             return Decimal(0)
         until = self._clock.now() if vm.ended_at is None else vm.ended_at
-        spot = self.spot_billing(vm.gpu, vm.gpu_count) if vm.spot else None
-        billing = spot or self.billing(vm.gpu, vm.gpu_count)
+        billing = vm.billing or self._type_billing(vm)
         return billing.cost_usd(max(0.0, until - vm.started_at))
+
+    def _type_billing(self, vm: FakeVM) -> Billing:
+        spot = self.spot_billing(vm.gpu, vm.gpu_count) if vm.spot else None
+        return spot or self.billing(vm.gpu, vm.gpu_count)
 
     def spent_usd(self) -> Decimal:
         """Return the cost of all VMs so far."""
@@ -293,7 +304,7 @@ class FakeProvider:
             raise refused
         if self._random.random() < self.faults.no_capacity:
             raise ProviderError("No VM is available now.", kind=FailureKind.NO_CAPACITY)
-        self.vms[vm.id] = vm
+        self._add(vm)
         self.on_create(vm)
         vm.boot = self.spawn(self._boot(vm))
         if self._random.random() < self.faults.vanish:
@@ -305,6 +316,13 @@ class FakeProvider:
         if self.faults.fails_after_charge and self._random.random() < self.faults.fails_after_charge:
             raise ProviderError("the request failed after the VM was created")
         return vm
+
+    def _add(self, vm: FakeVM) -> None:
+        """Add a VM, at the price of one of the offers."""
+        if self._offers:
+            billing, ratio = self._type_billing(vm), self._price_draws.choice(self._offers)
+            vm.billing = replace(billing, rate_usd_per_h=billing.rate_usd_per_h * ratio)
+        self.vms[vm.id] = vm
 
     async def _boot(self, vm: FakeVM) -> None:
         faults = self.faults

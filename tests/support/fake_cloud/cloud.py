@@ -78,6 +78,15 @@ class FakeCloud:
         """The number of requests that a silent API has not answered."""
         return self._running().waiting
 
+    @property
+    def refused_at(self) -> dict[str, float]:
+        """When the switch `broken` first failed a request of each method, by the cloud's clock."""
+        return self._running().refused_at
+
+    def now(self) -> float:
+        """Return the time of the cloud's clock."""
+        return self._running().now()
+
     async def add_own_host(self, key: str, *, gpus: int = 1) -> str:
         """Add a host for an SSH fleet, which accepts this public key; return its address when it runs."""
         host = self._running().add_own_host(key=key, gpus=gpus)

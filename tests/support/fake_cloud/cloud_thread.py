@@ -74,6 +74,15 @@ class FakeCloudThread:
         """The number of requests that a silent API has not answered."""
         return self._cloud.waiting
 
+    @property
+    def refused_at(self) -> dict[str, float]:
+        """When the switch `broken` first failed a request of each method, by the cloud's clock."""
+        return self._cloud.refused_at
+
+    def now(self) -> float:
+        """Return the time of the cloud's clock."""
+        return self._cloud.now()
+
     def add_own_host(self, key: str, *, gpus: int = 1) -> str:
         """Add a host for an SSH fleet, and return its address."""
         return str(self._call(self._cloud.add_own_host(key, gpus=gpus)))

@@ -35,6 +35,7 @@ class DataCenter:
         self.bill = Bill(self.now)
         self._reclaims: set[asyncio.Task[None]] = set()
         self.waiting = 0  #: requests that silent APIs have not answered
+        self.refused_at: dict[str, float] = {}  #: when a request was first failed by `broken`, per method
         self.vms: dict[str, FakeVM] = {}  #: existing VMs, by id
         self.own_hosts: dict[str, FakeVM] = {}  #: hosts of SSH fleets, by address; they are not billed
 

@@ -39,6 +39,7 @@ def auth_and_faults(center: DataCenter, authorization: str) -> Middleware:
         if switches.rejects_key or request.headers.get("Authorization") != authorization:
             return failure(401, "Unable to authenticate you")
         if status := switches.status_of(request.method):
+            center.refused_at.setdefault(request.method, center.now())
             return failure(status, "injected by the test")
         response = await handler(request)
         await asyncio.sleep(switches.answer_s)

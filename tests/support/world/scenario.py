@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: The families; seed modulo their number selects one.
 FAMILIES = ("calm", "crashing", "stormy", "worst", "poor", "spot", "slots")
+#: The prices of the backends in a world, relative to the configured rate.
+_OFFERS = ((), (Decimal(1), Decimal("0.75")), (Decimal("0.9"), Decimal("0.5"), Decimal("0.25")))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +63,7 @@ class Scenario:
     slots: int = 1  #: per GPU
     gpu_counts: tuple[int, ...] = (1,)  #: how many GPUs a VM can have
     max_cpu_nodes: int = 0  #: the most CPU nodes; 0: there are none
+    offers: tuple[Decimal, ...] = ()  #: prices of offers, relative to the configured rate; empty: one price
     slot_failures: float = 0.0  #: the probability that a slot of a VM fails for a while
     provider_faults: ProviderFaults = NO_FAULTS
     network: NetworkFaults = field(default_factory=NetworkFaults)
@@ -82,9 +85,10 @@ class Scenario:
         """Draw the scenario of a seed; a seventh have no faults. `size` multiplies the submissions."""
         rng = random.Random(f"scenario {seed}")  # noqa: S311 - must be reproducible
         make = (_calm, _crashing, _stormy, _worst, _poor, _spot, _slots)[seed % len(FAMILIES)]
-        # Drawn apart, so that the rest of a world is the same with and without CPU nodes.
+        # Drawn apart, so that the rest of a world is the same with and without CPU nodes and offers.
         max_cpu_nodes = random.Random(f"CPU nodes {seed}").choice((0, 0, 2))  # noqa: S311 - reproducible
-        return replace(make(rng, size), max_cpu_nodes=max_cpu_nodes)
+        offers = random.Random(f"offers {seed}").choice(_OFFERS)  # noqa: S311 - reproducible
+        return replace(make(rng, size), max_cpu_nodes=max_cpu_nodes, offers=offers)
 
 
 def _calm(rng: random.Random, size: int) -> Scenario:

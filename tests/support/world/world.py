@@ -135,6 +135,7 @@ class World:
             gpu_counts=scenario.gpu_counts,
             spot_price_ratio=scenario.spot_price_ratio,
             max_cpu_nodes=scenario.max_cpu_nodes,
+            offers=scenario.offers,
         )
         self.listeners = FakeListeners(
             self.provider,

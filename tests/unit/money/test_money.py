@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warmfront.errors import BudgetExceeded
-from warmfront.money.billing import Billing, accrued_usd, charge_work, meter_until
+from warmfront.money.billing import Billing, accrued_usd, actual_billing, charge_work, meter_until
 from warmfront.money.escrow import BudgetStatus, Escrow
 from warmfront.store.records import Meter
 from warmfront.vm import VMInstance, VMState
@@ -149,6 +149,17 @@ def test_a_boot_is_shared_by_the_slots() -> None:
     own, others = (entry.amount_usd for entry in entries)
     assert others == pytest.approx(7 * own, rel=Decimal("1e-6"))
     assert own + others == CLOUD.cost_usd(80)
+
+
+def test_a_vm_has_its_own_price_once_that_is_known() -> None:
+    """The granularity is that of the provider; the first price that is reported counts."""
+    configured = replace(CLOUD, granularity_s=60.0, minimum_s=3600.0)
+    assert actual_billing(vm(), configured) is configured
+    cheap = vm().record_price(Decimal("1.49"), 0.0)
+    assert actual_billing(cheap, configured) == Billing(rate_usd_per_h=Decimal("1.49"), granularity_s=60.0)
+    assert cheap.record_price(Decimal("1.99"), 0.0) is cheap
+    metered = vm(metered_until=START + 60)
+    assert metered.record_price(Decimal("1.49"), 0.0) is metered
 
 
 def test_a_vm_that_was_never_started_costs_nothing() -> None:

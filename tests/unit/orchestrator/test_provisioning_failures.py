@@ -224,6 +224,27 @@ async def test_a_refusal_is_tried_again_before_it_is_an_error(harness: Orchestra
     assert problem.retry_at - harness.clock.now() <= 60
 
 
+@orchestrated(max_vms=1)
+async def test_a_key_that_is_refused_hides_the_offers(harness: OrchestratorHarness) -> None:
+    """A lack of offers after a denial is not a shortage, until the operator resets the breaker."""
+    denied = ProviderError("The cloud rejects the key.", hint="Check it.", kind=FailureKind.DENIED)
+    no_offers = ProviderError("There is no offer.", kind=FailureKind.NO_OFFERS)
+    refusals = iter([denied, denied])
+    harness.provider.refuses = lambda _: next(refusals, no_offers)
+    last = (await harness.follow(await harness.submit()))[-1]
+    assert last.status == "ERROR"
+    assert "The cloud rejects the key." in last.fields["message"]
+    (problem,) = harness.orchestrator.provisioning_problems()
+    assert (problem.kind, problem.is_open, problem.hint) == (FailureKind.DENIED, True, "Check it.")
+    assert harness.orchestrator.reset_provisioning("MI300X")
+    waiting = await harness.submit()
+    await asyncio.sleep(60)
+    (problem,) = harness.orchestrator.provisioning_problems()
+    assert (problem.kind, problem.is_open) == (FailureKind.NO_OFFERS, False)
+    harness.provider.refuses = lambda _: None
+    assert (await harness.follow(waiting))[-1].status == "CHECKED"
+
+
 @orchestrated(max_vms=3)
 async def test_a_boot_that_no_one_waits_for_is_stopped(harness: OrchestratorHarness) -> None:
     """After its submission is cancelled, the VM is ended before it is ready."""

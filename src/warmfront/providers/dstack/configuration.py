@@ -200,15 +200,19 @@ def attempt_task(
     return {**task, "ports": [f"*:{port}" for port in ports]} if ports else task
 
 
-def minimum_reservation_s(settings: Settings) -> int:
-    """Return the minimum time for which a VM is billed.
+def minimum_reservation_s(settings: Settings, backend: str | None = None) -> int:
+    """Return the minimum time for which a VM is billed, on any of the backends or on this one.
+
+    If some of the backends are known to have a minimum, the others have none.
 
     Raises:
         BadSetting: The backend has a minimum, which dstack does not report, and no setting states it.
     """
+    with_minimum = _BACKENDS_WITH_MINIMUM.intersection(settings.backends)
     if settings.minimum_reservation_s is not None:
-        return settings.minimum_reservation_s
-    if _BACKENDS_WITH_MINIMUM.intersection(settings.backends):
+        applies = backend is None or not with_minimum or backend in with_minimum
+        return settings.minimum_reservation_s if applies else 0
+    if with_minimum:
         raise BadSetting(
             f"AMD_MINIMUM_RESERVATION is not set, and {settings.backend} bills some VMs for a minimum number "
             "of hours, so costs would be counted far too low.",
@@ -346,7 +350,7 @@ def _slots_environ(settings: Settings, gpu: str, gpu_count: int) -> dict[str, st
 
 
 def max_price(settings: Settings, gpu: str, gpu_count: int = 1) -> float:
-    """Return the highest allowed price of a VM per hour, which is the rate that ledger and escrow use.
+    """Return the highest allowed price of a VM per hour, which is the rate that the escrow uses.
 
     Raises:
         BadSetting: The rate cannot be the price of a cloud VM.

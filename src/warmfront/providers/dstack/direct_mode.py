@@ -12,6 +12,7 @@ import json
 import tempfile
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,14 +101,8 @@ class DirectProvider(DstackProvider):
         """Convert a snapshot to a lease. A VM is ready when the run that booted it has exited."""
         tenancy = snapshot.tenancy
         if snapshot.outcome is RunOutcome.DONE and not snapshot.has_ended_in_dstack and tenancy is not None:
-            return Lease(
-                vm_id=vm_id,
-                phase=Phase.READY,
-                gpu=snapshot.run.gpu,
-                started_at=tenancy.started_at,
-                machine_id=snapshot.run.machine_id,
-                address=f"{_SCHEME}{tenancy.instance.fleet}/{tenancy.instance.num}",
-            )
+            address = f"{_SCHEME}{tenancy.instance.fleet}/{tenancy.instance.num}"
+            return replace(super().lease(vm_id, snapshot), phase=Phase.READY, address=address)
         return super().lease(vm_id, snapshot)
 
     def listeners(self, key_of: Callable[[str], str]) -> DirectListeners:

@@ -28,12 +28,12 @@ from warmfront.providers.dstack.configuration import (
     minimum_reservation_s,
     on_market,
     parse_run_name,
-    rate_variable,
     spot_rate_usd_per_h,
     worker_task,
 )
 from warmfront.providers.dstack.end_confirmation import CONFIRM_POLL_S, EndConfirmation
 from warmfront.providers.dstack.owned_runs import OwnedRuns
+from warmfront.providers.dstack.prices import VMPrices
 from warmfront.providers.dstack.run_outcome import RunOutcome, outcome_of
 from warmfront.providers.dstack.tenancy import Tenancy, TenancyIndex
 from warmfront.providers.dstack.tunnels import ListenerTunnels
@@ -128,7 +128,7 @@ class DstackProvider:
         self._applying: dict[str, asyncio.Task[None]] = {}
         self._spot_vms: set[str] = set()
         self._gpu_counts: dict[str, int] = {}  # for VMs that this process requested
-        self._price_checked: set[str] = set()
+        self._prices = VMPrices(self.settings_for)
         self._resubmitted: Counter[str] = Counter()
 
     def gpu_counts(self, gpu: str) -> Sequence[int]:
@@ -306,6 +306,7 @@ class DstackProvider:
                 gpu=gpu,
                 gpu_count=snapshot.run.gpu_count or 1,
                 started_at=started_at,
+                billing=self._prices.billing(tenancy, gpu),
                 ended_at=ended_at or self._now(),
                 # Only a release reads the cloud's list again.
                 end_confirmed=started_at is None or snapshot.leaves_machine,
@@ -323,6 +324,7 @@ class DstackProvider:
             gpu=gpu,
             gpu_count=snapshot.run.gpu_count or 1,
             started_at=started_at,
+            billing=self._prices.billing(tenancy, gpu),
             address=address,
             machine_id=snapshot.run.machine_id,
         )
@@ -414,7 +416,7 @@ class DstackProvider:
         if outcome is not RunOutcome.QUEUED:
             tenancy = await self._tenancies.tenancy(run, has_ended=outcome.is_final)
         if tenancy is not None:
-            self._check_price(vm_id, run, tenancy)
+            self._prices.check(vm_id, tenancy, self._gpu_of(run), run.gpu_count or 1)
         snapshot = RunSnapshot(run=run, outcome=outcome, tenancy=tenancy)
         if snapshot.has_ended_in_dstack and not snapshot.leaves_machine:
             machine = await self._ends.find_machine(run.name, run.instance_id)
@@ -478,24 +480,6 @@ class DstackProvider:
                 await self.client.delete_instances(instance.fleet or self.settings.fleet_name, [instance.num])
             except WarmfrontError as error:  # dstack is still processing the instance
                 _log.info("cannot delete instance %s yet: %s; retrying", instance.name, error.message)
-
-    def _check_price(self, vm_id: str, run: DstackRun, tenancy: Tenancy) -> None:
-        """Warn once if the cloud's price differs from the rate that the ledger uses."""
-        price, gpu = tenancy.instance.price_usd_per_h, self._gpu_of(run)
-        if price is None or gpu is None or vm_id in self._price_checked or tenancy.instance.is_own_host:
-            return
-        self._price_checked.add(vm_id)
-        count = run.gpu_count or 1
-        rate = self.settings.vm_rate_usd_per_h(gpu, count)
-        if price not in {rate, spot_rate_usd_per_h(self.settings_for(gpu), gpu, count)}:
-            _log.warning(
-                "VM %s costs $%s per hour, but the ledger uses $%s: set %s=%s",
-                vm_id,
-                price,
-                rate,
-                rate_variable(gpu, count),
-                price,
-            )
 
 
 def poll_pauses(*, backs_off: bool = True) -> Iterator[float]:
