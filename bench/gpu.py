@@ -139,7 +139,7 @@ def figures_of(problem: Problem, verdict: Event, *, modeled_s: float, judge_cpu_
 def recorded(gpu: ModeledGpu) -> Iterator[None]:
     """Pass the data that the judge generates and uploads to the modeled GPU, so that its outputs are right.
 
-    The judge is also told that the machine is idle, as the modeled one is.
+    The judge also sees an idle machine, because the modeled one is idle.
     """
     by_inputs: dict[int, CaseData] = {}
     generate, upload = CaseGenerator.case_data, DeviceMemory.fill

@@ -439,7 +439,7 @@ def provisioning(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show why the server provisions no VMs, and reset the circuit breaker of a GPU type."""
+    """Show why the server provisions no VMs; with --reset, close a circuit breaker first."""
     from warmfront.cli.server_reports import provisioning
 
     raise typer.Exit(provisioning(reset=reset, as_json=as_json))

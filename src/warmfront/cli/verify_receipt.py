@@ -132,7 +132,7 @@ def _summary(receipt: VerifiedReceipt, origin: str, *, source_checked: bool) -> 
     yield f"  compiler  {body['compiler']}, in {body['sandbox']} ({body['sandbox_detail']})"
     yield f"  source    {body['source_sha256']}{' (the given file)' if source_checked else ''}"
     yield f"  library   {body['library_sha256']}"
-    yield f"  revision  {body['problem_revision']}, of the problem; Warmfront {body['warmfront']}"
+    yield f"  revision  {body['problem_revision']} of the problem; Warmfront {body['warmfront']}"
     yield f"  seed      {body['seed']}, committed before the run"
     yield f"  judged    {_judged(body)}"
     retired = f", retired {_day(key.retired_at)}" if key.retired_at else ""

@@ -64,7 +64,7 @@ class Result:
 
     @property
     def output_by_case(self) -> dict[str, str]:
-        """The program's output by the name of the case; the key "" has output outside of cases."""
+        """The program's output by the name of the case; the key "" holds output outside of cases."""
         return output_by_case(self.fields)
 
     @property

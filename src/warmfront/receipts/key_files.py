@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 _MAX_BYTES = 1024 * 1024
 _HINT = (
-    "Save the keys of the service that signed the receipt: the response of GET /api/amd/keys or a PEM of it."
+    "Save the keys of the service that signed the receipt: the response of GET /api/amd/keys, or one of its "
+    "keys in PEM format."
 )
 
 

@@ -113,7 +113,7 @@ class ChannelBox(ABC):
     ) -> bytes:
         """Read `size` bytes from `answers`; fewer if the program ended or is out of time.
 
-        Raises `TimeoutError` at a limit of this call if the program is still running.
+        Raises `TimeoutError` if a limit of this call is reached while the program is still running.
         """
         with self._receiving:
             if not (self._channel and self._is_started):

@@ -100,7 +100,7 @@ async def _follow(standby: StandbyStore, bus: EventBus, secret: Secret, *, is_co
 
 
 async def _compare_secret(standby: StandbyStore, secret: Secret) -> bool:
-    """Raise `BadSetting` if the active service has another secret; return False if that is unknown so far."""
+    """Raise `BadSetting` if the active service has another secret; return False if that is not known yet."""
     try:
         theirs = await standby.store.secret_fingerprint() if await standby.is_readable() else None
     except StoreUnavailable:

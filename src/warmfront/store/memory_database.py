@@ -1,9 +1,9 @@
 """SQLite in memory as a `Database`, without threads: for simulations and replays in virtual time.
 
-It runs the real queries on the real tables. SQLAlchemy compiles each statement once per process. After that
-it goes directly to the SQLite driver through `_PreparedConnection`, which implements the part of SQLAlchemy's
-connection that our queries use. SQLAlchemy's own execution takes longer: `python -m bench.replay` prints the
-ratio of the two for the same replay.
+It runs the real queries on the real tables. SQLAlchemy compiles each statement once per process. After that,
+statements go directly to the SQLite driver through `_PreparedConnection`, which implements the part of
+SQLAlchemy's connection that our queries use. SQLAlchemy's own execution takes longer: `python -m
+bench.replay` prints the ratio of the two for the same replay.
 """
 
 from __future__ import annotations
