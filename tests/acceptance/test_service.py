@@ -49,7 +49,9 @@ def test_a_cold_start_a_warm_reuse_and_the_release_of_the_idle_vm(tmp_path: Path
     with serving(tmp_path) as service:
         first, second = service.judged(), service.judged()
         # From here on only: on a busy machine the second submission may take longer than this to get its VM.
-        service.run("limits", "set", "idle_timeout_s=1", "--reason", "release the VM", "--yes").check_returncode()
+        service.run(
+            "limits", "set", "idle_timeout_s=1", "--reason", "release the VM", "--yes"
+        ).check_returncode()
         assert statuses(first) == COLD
         assert statuses(second) == WARM
         ready = [event for event in first + second if event["status"] == "VM_READY"]

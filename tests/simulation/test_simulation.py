@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from warmfront.orchestrator import VMOrchestrator
 
 #: Worlds per family in `make test`.
-_EVERYDAY = 50
+_EVERYDAY = 30
 
 
 @pytest.mark.parametrize("family", range(len(FAMILIES)), ids=FAMILIES)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from _pytest.mark.structures import ParameterSet
+
     from warmfront.hip.xray import KernelReport
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
@@ -64,8 +66,16 @@ def figures_of(kernel: KernelReport) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("arch", ["gfx942", "gfx90a", "gfx950"])
-@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def _programs_and_architectures() -> Iterator[ParameterSet]:
+    """Yield every program for gfx942; for the other architectures, every fifth one is a quick test."""
+    for number, path in enumerate(CORPUS):
+        for arch in ("gfx942", "gfx90a", "gfx950"):
+            is_quick = arch == "gfx942" or number % 5 == 0
+            marks = () if is_quick else (pytest.mark.slow,)
+            yield pytest.param(path, arch, marks=marks, id=f"{path.stem}-{arch}")
+
+
+@pytest.mark.parametrize(("path", "arch"), list(_programs_and_architectures()))
 def test_agrees_with_the_compiler(harness: XrayHarness, path: Path, arch: str) -> None:
     """Registers, LDS, scratch, spills and best occupancy are equal to the compiler's remarks."""
     report = harness.xray(path.read_text(), arch=arch)
