@@ -28,13 +28,18 @@ export interface AcceptedEvent {
   fidelity_reason?: string;
 }
 
-/** What an action on a VM would do. */
+/** What an operator's action would do. */
 export interface ActionEffectResponse {
   action: AuditAction;
   /** In one or two sentences, with the amounts. */
   text: string;
   saves_usd: number;
   costs_usd: number;
+}
+
+/** The possible actions, with what each saves or costs. */
+export interface ActionsResponse {
+  items: ActionEffectResponse[];
 }
 
 /** An alert that is not resolved. */

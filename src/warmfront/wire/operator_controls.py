@@ -25,7 +25,7 @@ class PinRequest(RequestModel):
 
 
 class ActionEffectResponse(ResponseModel):
-    """What an action on a VM would do."""
+    """What an operator's action would do."""
 
     action: AuditAction
     text: str = Field(description="In one or two sentences, with the amounts.")
@@ -37,6 +37,12 @@ class VmActionsResponse(ResponseModel):
     """The possible actions on a VM, with what each saves or costs."""
 
     vm_id: str
+    items: list[ActionEffectResponse]
+
+
+class ActionsResponse(ResponseModel):
+    """The possible actions, with what each saves or costs."""
+
     items: list[ActionEffectResponse]
 
 
