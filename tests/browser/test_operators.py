@@ -53,6 +53,9 @@ def test_an_operator_pins_and_drains_a_vm_and_the_log_says_who_and_when(
     page.get_by_role("dialog").get_by_role("combobox").select_option("24")
     page.get_by_role("button", name="Pin VM", exact=True).click()
     expect(row.get_by_text("Pinned", exact=True)).to_be_visible()
+    other, late = _open(browser, service, key)
+    late.get_by_test_id("vm-row").get_by_role("button", name=re.compile("^Release VM")).click()
+    expect(late.get_by_test_id("effect")).to_be_visible()
     row.get_by_role("button", name=re.compile("^Drain VM")).click()
     expect(page.get_by_test_id("effect")).to_contain_text(re.compile(r"Saves up to \$\d+\.\d+"))
     page.get_by_role("button", name="Drain VM", exact=True).click()
@@ -63,6 +66,12 @@ def test_an_operator_pins_and_drains_a_vm_and_the_log_says_who_and_when(
     expect(first).to_contain_text(re.compile(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d"))
     expect(first).to_contain_text(re.compile(r"vm_[0-9a-f]{24}"))
     expect(first).to_contain_text("draining: no → yes")
+    late.get_by_role("button", name="Release VM", exact=True).click()  # of a VM that is gone
+    expect(late.get_by_role("dialog").get_by_role("alert")).to_contain_text(
+        re.compile(r"VM vm_\w+ ended at 20.*: drained by an operator\.|VM vm_\w+ is shutting down")
+    )
+    other.close()
+    assert [error for error in other.console_errors if "409" not in error] == []
     page.get_by_role("button", name="Check the chain").click()
     expect(page.get_by_text("chain intact.")).to_be_visible()
     window.close()
