@@ -420,7 +420,7 @@ class AsyncClient:
         return parse_response(ActionsResponse, body).items[0]
 
     async def user(self) -> str | None:
-        """Return the name of the user whom the server identifies by the API key; None if there is none.
+        """Return the name of the user of the API key; None if the server requires one and got none.
 
         Example:
             >>> await client.user()

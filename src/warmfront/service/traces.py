@@ -41,7 +41,7 @@ class PathSpan:
     end: float
     parent: int | None  #: the index of the span that contains it
     attributes: dict[str, Any]
-    error: str = ""  #: why it failed because of the infrastructure; a rejected kernel is no error
+    error: str = ""  #: why it failed because of the infrastructure; a rejected kernel is not an error
 
 
 def path_spans(events: Sequence[StoredEvent], submission: Submission | None = None) -> list[PathSpan]:
