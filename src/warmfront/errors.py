@@ -13,6 +13,7 @@
     │   │   └── InvalidLaunch       the launch of a scratch kernel does not fit the kernel or the limits
     │   ├── NoApiKey
     │   ├── NotAuthenticated        HTTP 401
+    │   │   ├── SignInRequired      no session, or one that has ended, where people can sign in
     │   │   └── SignInFailed        the issuer's answer is not valid, or the sign-in was aborted
     │   ├── NotAllowed              HTTP 403
     │   │   ├── RoleRequired        the caller's role does not include the one that the action needs
@@ -178,6 +179,10 @@ class NotAuthenticated(UsageError):
     """An API key is required."""
 
     code = "NOT_AUTHENTICATED"
+
+
+class SignInRequired(NotAuthenticated):
+    """A sign-in or an API key is required."""
 
 
 class SignInFailed(NotAuthenticated):

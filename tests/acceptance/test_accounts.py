@@ -56,7 +56,10 @@ def test_a_named_admin_signs_in_and_out(service: Service) -> None:
     with _person(service) as ada:
         assert ada.session()["user"] is None
         assert ada.session()["sign_in_name"] == "Test issuer"
-        assert ada.http.get("/api/amd/submissions").status_code == 401
+        stranger = ada.http.get("/api/amd/submissions")
+        assert (stranger.status_code, stranger.json()["code"]) == (401, "NOT_AUTHENTICATED")
+        assert stranger.json()["detail"] == "A sign-in or an API key is required."
+        assert stranger.json()["hint"].startswith("Sign in on the page, or send an API key")
         arrived = ada.sign_in("ada", return_to="/problems/relu")
         assert (arrived.status_code, arrived.headers["location"]) == (303, "/problems/relu")
         session = ada.session()
@@ -69,6 +72,7 @@ def test_a_named_admin_signs_in_and_out(service: Service) -> None:
         ada.http.cookies.set(_cookie_name(service), token or "")  # a copy of the cookie is worthless
         refused = ada.http.get("/api/amd/submissions")
         assert (refused.status_code, refused.json()["detail"]) == (401, "Your session has ended.")
+        assert refused.json()["hint"].startswith("Sign in on the page")
 
 
 def test_cookies_are_protected_and_tokens_are_not_stored(service: Service) -> None:

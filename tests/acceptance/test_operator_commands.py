@@ -38,7 +38,9 @@ def test_an_operator_acts_and_the_log_says_who(service: Service) -> None:
     assert "New submissions are refused" in paused.stdout, paused.stderr
     refused = service.run("submit", ROOT / "examples" / "leaky_relu.hip", "-p", "leaky-relu")
     assert (refused.returncode, "New image." in refused.stderr) == (3, True), refused.stderr
-    assert service.run("intake", "resume").returncode == 0
+    unconfirmed = service.run("intake", "resume")
+    assert (unconfirmed.returncode, "costs nothing now" in unconfirmed.stderr) == (2, True)
+    assert service.run("intake", "resume", "--yes").returncode == 0
     drained = service.run("vm", "drain", vm_id, "--yes", "--json")
     assert json.loads(drained.stdout)["id"] == vm_id
     service.wait_until_no_vm_is_alive()

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.browser_window import Window
-from tests.support.services import REHEARSAL, Service, serving
+from tests.support.services import REHEARSAL, ROOT, Service, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,6 +53,9 @@ def test_an_operator_pins_and_drains_a_vm_and_the_log_says_who_and_when(
     page.get_by_role("dialog").get_by_role("combobox").select_option("24")
     page.get_by_role("button", name="Pin VM", exact=True).click()
     expect(row.get_by_text("Pinned", exact=True)).to_be_visible()
+    other, late = _open(browser, service, key)
+    late.get_by_test_id("vm-row").get_by_role("button", name=re.compile("^Release VM")).click()
+    expect(late.get_by_test_id("effect")).to_be_visible()
     row.get_by_role("button", name=re.compile("^Drain VM")).click()
     expect(page.get_by_test_id("effect")).to_contain_text(re.compile(r"Saves up to \$\d+\.\d+"))
     page.get_by_role("button", name="Drain VM", exact=True).click()
@@ -63,6 +66,12 @@ def test_an_operator_pins_and_drains_a_vm_and_the_log_says_who_and_when(
     expect(first).to_contain_text(re.compile(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d"))
     expect(first).to_contain_text(re.compile(r"vm_[0-9a-f]{24}"))
     expect(first).to_contain_text("draining: no → yes")
+    late.get_by_role("button", name="Release VM", exact=True).click()  # of a VM that is gone
+    expect(late.get_by_role("dialog").get_by_role("alert")).to_contain_text(
+        re.compile(r"VM vm_\w+ ended at 20.*: drained by an operator\.|VM vm_\w+ is shutting down")
+    )
+    other.close()
+    assert [error for error in other.console_errors if "409" not in error] == []
     page.get_by_role("button", name="Check the chain").click()
     expect(page.get_by_text("chain intact.")).to_be_visible()
     window.close()
@@ -81,7 +90,9 @@ def test_the_intake_switch_and_a_limit(browser: Browser, keyed: tuple[Service, s
     page.get_by_role("link", name="Operations", exact=True).last.click()
     expect(page.get_by_text("new submissions are refused: The image is being replaced.")).to_be_visible()
     page.get_by_role("link", name="Act on VMs, intake and limits").click()
-    page.get_by_role("button", name="Resume intake").click()
+    page.get_by_role("button", name="Resume intake…").click()
+    expect(page.get_by_test_id("effect")).to_contain_text("None is queued, so this costs nothing now.")
+    page.get_by_role("button", name="Resume intake", exact=True).click()
     expect(page.get_by_text("Submissions are accepted and run.")).to_be_visible()
     limit = page.get_by_label("VMs at a time", exact=True)
     limit.fill("0")
@@ -100,6 +111,65 @@ def test_the_intake_switch_and_a_limit(browser: Browser, keyed: tuple[Service, s
     window.close()
     errors = [error for error in window.console_errors if "422" not in error]
     assert errors == []
+
+
+def test_an_operator_cancels_anyones_submission_after_a_confirmation(
+    browser: Browser, keyed: tuple[Service, str]
+) -> None:
+    """A paused queue holds a submission; cancelling it says what that saves, and the log says who did it."""
+    service, key = keyed
+    words = service.run("keys", "create", "--user", "bob").stdout.split()
+    author = {"WARMFRONT_API_KEY": next(word for word in words if word.startswith("wf_"))}
+    window, page = _open(browser, service, key)
+    page.get_by_role("button", name="Pause intake…").click()
+    expect(page.get_by_test_id("effect")).to_contain_text("No submission is queued now; new ones wait.")
+    page.get_by_label("Reason, shown to authors").fill("A moment, please.")
+    page.get_by_role("button", name="Pause intake", exact=True).click()
+    example = ROOT / "examples" / "leaky_relu.hip"
+    sent = [
+        service.run("submit", example, "-p", "leaky-relu", "--detach", **author).stdout.strip()
+        for _ in range(2)
+    ]
+    row = page.get_by_test_id("run-row")
+    expect(row).to_have_count(2)
+    page.get_by_role("button", name="Resume intake…").click()
+    expect(page.get_by_test_id("effect")).to_contain_text(
+        re.compile(r"2 queued submissions run now.*\$0\.\d+")
+    )
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+    row.first.get_by_role("button", name="Cancel leaky-relu of bob").click()
+    expect(page.get_by_test_id("effect")).to_contain_text("It has not begun, and nothing is charged.")
+    page.get_by_role("button", name="Cancel submission").click()
+    expect(row).to_have_count(1)
+    page.get_by_role("link", name="leaky-relu, submit").click()  # the other one
+    page.get_by_role("button", name="Cancel…").click()
+    expect(page.get_by_test_id("effect")).to_contain_text("Saves about $")
+    page.get_by_role("button", name="Cancel submission").click()
+    expect(page.get_by_text("Cancelled").first).to_be_visible()
+    page.goto("/operators")
+    entries = page.get_by_test_id("audit-entry")
+    expect(entries.first).to_contain_text("submission.cancel")
+    for submission_id in sent:
+        expect(entries.filter(has_text=submission_id)).to_contain_text("olga")
+    page.get_by_role("button", name="Resume intake…").click()
+    page.get_by_role("button", name="Resume intake", exact=True).click()
+    expect(page.get_by_text("Submissions are accepted and run.")).to_be_visible()
+    window.close()
+    assert window.console_errors == []
+
+
+def test_the_keep_warm_policy_is_changed_with_its_costs(browser: Browser, keyed: tuple[Service, str]) -> None:
+    """The dialog says what this month would have cost with each policy."""
+    service, key = keyed
+    window, page = _open(browser, service, key)
+    page.get_by_label("Keep-warm policy").select_option("adaptive")
+    page.get_by_role("row", name="Keep-warm policy").get_by_role("button", name="Change…").click()
+    expect(page.get_by_test_id("policy-costs")).to_contain_text(
+        re.compile(r"with fixed 1 hour it would have cost \$\d+\.\d+; with adaptive \$\d+\.\d+")
+    )
+    page.get_by_role("button", name="Cancel").click()
+    window.close()
+    assert window.console_errors == []
 
 
 def test_keys_are_created_and_revoked_on_the_page(browser: Browser, keyed: tuple[Service, str]) -> None:

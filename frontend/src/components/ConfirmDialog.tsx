@@ -6,6 +6,8 @@ interface Props {
   title: string;
   /** The text of the button that confirms. */
   confirm: string;
+  /** The text of the button that closes the dialog. */
+  dismiss?: string;
   danger?: boolean;
   /** Whether the action can be confirmed now. */
   ready?: boolean;
@@ -14,7 +16,7 @@ interface Props {
   children: ReactNode;
 }
 
-export function ConfirmDialog({ title, confirm, danger = false, ready = true, onConfirm, onClose, children }: Props): React.JSX.Element {
+export function ConfirmDialog({ title, confirm, dismiss = "Cancel", danger = false, ready = true, onConfirm, onClose, children }: Props): React.JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const [busy, setBusy] = useState(false);
@@ -49,7 +51,7 @@ export function ConfirmDialog({ title, confirm, danger = false, ready = true, on
             {confirm}
           </button>
           <button type="button" className="button" onClick={onClose}>
-            Cancel
+            {dismiss}
           </button>
         </div>
       </form>

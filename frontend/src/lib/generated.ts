@@ -28,13 +28,18 @@ export interface AcceptedEvent {
   fidelity_reason?: string;
 }
 
-/** The effect that an action on a VM would have. */
+/** The effect that an operator's action would have. */
 export interface ActionEffectResponse {
   action: AuditAction;
   /** In one or two sentences, with the amounts. */
   text: string;
   saves_usd: number;
   costs_usd: number;
+}
+
+/** The possible actions, with what each saves or costs. */
+export interface ActionsResponse {
+  items: ActionEffectResponse[];
 }
 
 /** An alert that is not resolved. */

@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 from warmfront.api.browser_origin import BrowserOrigin, reject_cross_site, reject_dns_rebinding
 from warmfront.api.error_responses import error_response, quote_value
 from warmfront.audit_chain import Actor
-from warmfront.errors import NotAuthenticated, RoleRequired, UserChanged, WarmfrontError
+from warmfront.errors import NotAuthenticated, RoleRequired, SignInRequired, UserChanged, WarmfrontError
 from warmfront.roles import Role
 from warmfront.usage_limits import DailyCaps
 from warmfront.value_class import dataclass
@@ -124,6 +124,8 @@ class AuthMiddleware:
         caller = None
         if self._service.identity_provider is not None:
             caller = await self._caller_of_session(scope["method"], headers)
+            if caller is None:
+                raise SignInRequired
         elif is_loopback(settings.host) and not await self._service.store.has_any_key():
             reject_dns_rebinding(headers)
             reject_cross_site(scope["method"], headers)
@@ -152,7 +154,7 @@ class AuthMiddleware:
             return None
         session = await self._service.store.accounts.find_session(token, self._service.clock.now())
         if session is None:
-            raise NotAuthenticated("Your session has ended.")
+            raise SignInRequired("Your session has ended.")
         origin.reject_csrf(method, headers)
         user = session.user
         return Caller(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from warmfront.clock import Clock
     from warmfront.hip.xray import XrayReport
     from warmfront.money.escrow import BudgetStatus
+    from warmfront.orchestrator.action_effects import ActionEffects
     from warmfront.orchestrator.event_log import ChangeNotifier
     from warmfront.orchestrator.intake import Intake
     from warmfront.orchestrator.quotes import Quote
@@ -55,6 +56,10 @@ class Orchestrator(Protocol):
     @property
     def intake(self) -> Intake:
         """The intake of submissions, which operators can pause."""
+
+    @property
+    def action_effects(self) -> ActionEffects:
+        """What cancelling a submission, and pausing and resuming the intake, save or cost."""
 
     @property
     def limits(self) -> RuntimeLimits:

@@ -18,6 +18,8 @@ _HINTS: Mapping[type[errors.WarmfrontError], str] = {
     errors.VMNotFound: "GET /api/amd/vms lists the recent VMs.",
     errors.OnStandby: "Send the request to the active service, or retry: this one takes over when it ends.",
     errors.Superseded: "Send the request to the active service.",
+    errors.SignInRequired: "Sign in on the page, or send an API key in the header `Authorization: Bearer "
+    "wf_...`.",
     errors.NotAuthenticated: "Send an API key in the header `Authorization: Bearer wf_...`.",
 }
 

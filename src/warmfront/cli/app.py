@@ -412,11 +412,18 @@ def verify(
 
 
 @app.command()
-def stop(submission_id: IdArgument, *, as_json: JsonOption = False) -> None:
-    """Cancel a submission and wait until its processes have ended."""
+def stop(
+    submission_id: IdArgument,
+    *,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Do not ask before cancelling another user's submission.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Cancel a submission and wait until its processes have ended. Operators can cancel anyone's."""
     from warmfront.cli.server_reports import stop
 
-    raise typer.Exit(stop(submission_id, as_json=as_json))
+    raise typer.Exit(stop(submission_id, yes=yes, as_json=as_json))
 
 
 @app.command()

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from warmfront.client import AsyncClient, IntakeState, Limits, Vm
 
 _MAX_PIN_S = 30 * 86400
+#: How the intake can be paused.
+_PAUSES = ("queue", "refuse")
 
 
 def act_on_vm(action: str, prefix: str, *, pin_for: str | None = None, yes: bool, as_json: bool) -> int:
@@ -28,7 +30,7 @@ def act_on_vm(action: str, prefix: str, *, pin_for: str | None = None, yes: bool
         vm_id = await _find_vm(client, prefix)
         effects = await client.vm_actions(vm_id, pin_until=until)
         text = next((effect.text for effect in effects if effect.action == f"vm.{action}"), "")
-        _confirm(f"{action.capitalize()} VM {vm_id}?", [text] if text else [], yes=yes)
+        confirm(f"{action.capitalize()} VM {vm_id}?", [text] if text else [], yes=yes)
         if until is not None:
             vm = await client.pin_vm(vm_id, until)
         else:
@@ -56,23 +58,22 @@ def pause_intake(mode: str, reason: str, *, yes: bool, as_json: bool) -> int:
     """Pause the intake."""
 
     async def work(client: AsyncClient) -> int:
-        effects = {
-            "queue": "Submissions are accepted and wait; no attempt begins, and idle VMs are released.",
-            "refuse": "New submissions get an error with the reason; accepted ones are run.",
-        }
-        if mode not in effects:
-            raise BadRequest(f"--mode is {mode!r}.", hint=f"Use one of: {', '.join(effects)}.")
-        _confirm("Pause the intake?", [effects[mode]], yes=yes)
+        if mode not in _PAUSES:
+            raise BadRequest(f"--mode is {mode!r}.", hint=f"Use one of: {', '.join(_PAUSES)}.")
+        pause, _ = await client.intake_actions(mode)
+        confirm("Pause the intake?", [pause.text], yes=yes)
         _print_intake(await client.pause_intake(mode, reason), as_json=as_json)
         return 0
 
     return with_client(work, as_json=as_json)
 
 
-def resume_intake(*, as_json: bool) -> int:
+def resume_intake(*, yes: bool, as_json: bool) -> int:
     """Resume the intake."""
 
     async def work(client: AsyncClient) -> int:
+        _, resume = await client.intake_actions()
+        confirm("Resume the intake?", [resume.text], yes=yes)
         _print_intake(await client.resume_intake(), as_json=as_json)
         return 0
 
@@ -97,7 +98,7 @@ def change_limits(
     async def work(client: AsyncClient) -> int:
         changes = dict.fromkeys(assignments) if reset else _parse_assignments(assignments)
         preview = await client.change_limits(changes, dry_run=True)
-        _confirm("Change the limits?", [effect.text for effect in preview.effects], yes=yes)
+        confirm("Change the limits?", [effect.text for effect in preview.effects], yes=yes)
         _print_limits(await client.change_limits(changes, reason=reason), as_json=as_json)
         return 0
 
@@ -137,7 +138,7 @@ def _pin_s(text: str) -> int:
         ) from None
 
 
-def _confirm(question: str, effects: Sequence[str], *, yes: bool) -> None:
+def confirm(question: str, effects: Sequence[str], *, yes: bool) -> None:
     """Show the effects and ask; without a terminal, require --yes."""
     if yes:
         return

@@ -113,11 +113,11 @@ def pause_intake(
 
 
 @intake_app.command("resume")
-def resume_intake(*, as_json: JsonOption = False) -> None:
+def resume_intake(*, yes: YesOption = False, as_json: JsonOption = False) -> None:
     """Resume the intake; operators only."""
     from warmfront.cli import control_service
 
-    raise typer.Exit(control_service.resume_intake(as_json=as_json))
+    raise typer.Exit(control_service.resume_intake(yes=yes, as_json=as_json))
 
 
 @limits_app.command("show")

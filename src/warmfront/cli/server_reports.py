@@ -9,6 +9,7 @@ import time
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from warmfront.cli.control_service import confirm
 from warmfront.cli.formatting import duration, print_columns, print_json
 from warmfront.cli.server_access import PAGE_SIZE, find_submission, iterate_submissions, with_client
 from warmfront.cli.time_format import format_time
@@ -70,11 +71,15 @@ def _ps_time(item: Submission) -> str:
     return format_time(item.avg_runtime_ms, item.avg_ci) + (", noisy" if item.noisy else "")
 
 
-def stop(prefix: str, *, as_json: bool) -> int:
-    """Cancel a submission and wait until its processes have ended."""
+def stop(prefix: str, *, yes: bool, as_json: bool) -> int:
+    """Cancel a submission and wait until its processes have ended; ask first if it is another user's."""
 
     async def work(client: AsyncClient) -> int:
-        cancelled = await client.cancel((await find_submission(client, prefix)).id)
+        submission = await find_submission(client, prefix)
+        if not yes and submission.owner != await client.user():
+            effect = await client.cancel_effect(submission.id)
+            confirm(f"Cancel {submission.id} of {submission.owner}?", [effect.text], yes=False)
+        cancelled = await client.cancel(submission.id)
         if as_json:
             print_json(cancelled.to_json())
         else:

@@ -22,6 +22,7 @@ from warmfront.client.sse import messages
 from warmfront.errors import BadSetting, Conflict, IntakePaused, ServerUnreachable, WarmfrontError
 from warmfront.submission import SubmissionState
 from warmfront.verdicts import SUCCESS, Verdict
+from warmfront.wire.accounts import SessionResponse
 from warmfront.wire.alerts import AlertsResponse, AlertTestResponse
 from warmfront.wire.audit import AuditPageResponse
 from warmfront.wire.costs import CostsResponse, MetricsResponse
@@ -29,6 +30,7 @@ from warmfront.wire.forecasts import PaceForecastListResponse, WhatIfResponse
 from warmfront.wire.operations import ProvisioningProblemResponse, ProvisioningResponse
 from warmfront.wire.operator_controls import (
     ActionEffectResponse,
+    ActionsResponse,
     IntakeResponse,
     LimitsResponse,
     TeamListResponse,
@@ -404,6 +406,47 @@ class AsyncClient:
         params = {} if pin_until is None else {"pin_until": pin_until}
         body = await self._request("GET", _vm_path(vm_id, "actions"), params=params)
         return parse_response(VmActionsResponse, body).items
+
+    async def cancel_effect(self, submission_id: str) -> ActionEffectResponse:
+        """Return what cancelling a submission would save.
+
+        Args:
+            submission_id: The id of the submission.
+
+        Raises:
+            NotFound: There is no such submission, or it belongs to another user.
+            Conflict: The submission already has its verdict.
+
+        Example:
+            >>> print((await client.cancel_effect(submission_id)).text)
+        """
+        body = await self._request("GET", _path(submission_id, "/actions"))
+        return parse_response(ActionsResponse, body).items[0]
+
+    async def user(self) -> str | None:
+        """Return the name of the user of the API key; None if the server requires one and got none.
+
+        Example:
+            >>> await client.user()
+            'ada'
+        """
+        return parse_response(SessionResponse, await self._request("GET", "/session")).user
+
+    async def intake_actions(self, mode: str = "queue") -> list[ActionEffectResponse]:
+        """Return what pausing or resuming the intake would save or cost. Requires an operator's key.
+
+        Args:
+            mode: How to pause it: "queue" or "refuse".
+
+        Raises:
+            BadRequest: `mode` is invalid.
+
+        Example:
+            >>> for effect in await client.intake_actions():
+            ...     print(effect.action, effect.text)
+        """
+        body = await self._request("GET", "/intake/actions", params={"mode": mode})
+        return parse_response(ActionsResponse, body).items
 
     async def act_on_vm(self, vm_id: str, action: str) -> VmResponse:
         """Release, drain or unpin a VM. Requires an operator's key.

@@ -16,9 +16,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TypeVar
 
 from warmfront.audit_chain import AuditAction
-from warmfront.errors import BudgetExceeded, Conflict, SubmissionNotFound, WarmfrontError
+from warmfront.errors import BudgetExceeded, SubmissionNotFound, WarmfrontError
 from warmfront.events import InQueue
 from warmfront.gpus import CPU_NODE
+from warmfront.orchestrator.action_effects import ActionEffects, already_completed
 from warmfront.orchestrator.adaptive import policy_memory
 from warmfront.orchestrator.control_plane_verdicts import cancelled
 from warmfront.orchestrator.cpu_nodes import CpuNodeRouting
@@ -147,6 +148,13 @@ class VMOrchestrator:
             pool=self._pool, budget=self._budget, store=retrying, settings=settings, clock=clock
         )
         self.intake = Intake(store=retrying, submissions=self._submissions, tasks=tasks, clock=clock)
+        self.action_effects = ActionEffects(
+            pool=self._pool,
+            budget=self._budget,
+            submissions=self._submissions,
+            xrays=self._xrays,
+            clock=clock,
+        )
         self.limits = RuntimeLimits(
             settings=settings,
             pool=self._pool,
@@ -273,10 +281,11 @@ class VMOrchestrator:
             raise SubmissionNotFound(submission_id)
         active = self._submissions.get(submission_id)
         if active is None:
-            raise Conflict(
-                f"Submission {submission_id} is already completed: {submission.verdict}.",
-                hint="There is nothing to cancel.",
-            )
+            error = already_completed(submission_id, submission.verdict)
+            if by is not None:
+                refused = by.refused(AuditAction.SUBMISSION_CANCEL, submission_id, error.message)
+                await self._retrying.append_audit(refused, self._clock.now())
+            raise error
         await self._cancel(active)
         completed = await self._retrying.get_submission(submission_id)
         assert completed is not None  # noqa: S101 - submissions are never deleted

@@ -133,25 +133,28 @@ class RuntimeLimits:
             return LimitEffect(name=name, text=f"{variable_of(name)} is already {new}.")
         change = f"{variable_of(name)} changes from {old} to {new}."
         effects = {
-            "idle_timeout_s": self._idle_effect,
             "max_vms": self._max_vms_effect,
             "credits_usd": self._credits_effect,
         }
         if name in effects:
             return effects[name](change, after)
+        if name in _IDLE_TIMES:
+            return self._idle_effect(name, change, after)
+        if name in _DAILY_BUDGETS:
+            return self._daily_budget_effect(name, change, after)
         return LimitEffect(name=name, text=f"{change} {_OTHER_EFFECTS[name]}")
 
-    def _idle_effect(self, change: str, after: Settings) -> LimitEffect:
-        added_s = Decimal(after.idle_timeout_s) - Decimal(self.current.idle_timeout_s)
+    def _idle_effect(self, name: str, change: str, after: Settings) -> LimitEffect:
+        added_s = Decimal(getattr(after, name)) - Decimal(getattr(self.current, name))
         rate_usd_per_h = self._rate_usd_per_h()
         amount_usd = round(abs(added_s) / _HOUR_S * rate_usd_per_h, 6)
         more = added_s > 0
         text = (
-            f"{change} Each time a VM becomes idle, keeping it costs up to ${amount_usd:.4f} "
+            f"{change} {_IDLE_TIMES[name]} keeping it costs up to ${amount_usd:.4f} "
             f"{'more' if more else 'less'} (${rate_usd_per_h:.2f} per hour)."
         )
         return LimitEffect(
-            name="idle_timeout_s",
+            name=name,
             text=text,
             costs_usd=amount_usd if more else Decimal(0),
             saves_usd=Decimal(0) if more else amount_usd,
@@ -176,19 +179,41 @@ class RuntimeLimits:
         text = f"{change} The service may spend ${-added_usd:,.2f} less."
         return LimitEffect(name="credits_usd", text=text, saves_usd=-added_usd)
 
+    def _daily_budget_effect(self, name: str, change: str, after: Settings) -> LimitEffect:
+        old_usd, new_usd = getattr(self.current, name), getattr(after, name)
+        who = _DAILY_BUDGETS[name]
+        if old_usd is None or new_usd is None:
+            allowed = "any amount" if new_usd is None else f"at most ${new_usd:,.2f}"
+            before = "any amount" if old_usd is None else f"at most ${old_usd:,.2f}"
+            text = f"{change} {who} may spend {allowed} per day (UTC), until now {before}."
+            return LimitEffect(name=name, text=text)
+        added_usd = new_usd - old_usd
+        direction = "more" if added_usd > 0 else "less"
+        text = f"{change} {who} may spend ${abs(added_usd):,.2f} {direction} per day (UTC)."
+        return LimitEffect(
+            name=name, text=text, costs_usd=max(added_usd, Decimal(0)), saves_usd=max(-added_usd, Decimal(0))
+        )
+
     def _rate_usd_per_h(self) -> Decimal:
         return self._budget.billing(self.current.default_gpu, 1).rate_usd_per_h
 
 
+#: The idle times, and when each applies.
+_IDLE_TIMES = {
+    "idle_timeout_s": "Each time a VM becomes idle,",
+    "idle_timeout_max_s": "Each time the keep-warm policy would keep an idle VM for that long,",
+}
+#: The daily budgets, and the users whom each limits.
+_DAILY_BUDGETS = {
+    "daily_budget_usd": "Each user",
+    "team_daily_budget_usd": "Each team without a budget of its own",
+    "total_daily_budget_usd": "All users together",
+}
 #: The effects of changing limits that have no amount.
 _OTHER_EFFECTS = {
-    "idle_timeout_max_s": "It limits how long any keep-warm policy keeps an idle VM.",
-    "keep_warm": "Idle VMs get a new deadline now. The what-if table compares the costs of both policies.",
+    "keep_warm": "Idle VMs get a new deadline now. What-if compares the costs of both policies this month.",
     "wait_value_usd_per_h": "The adaptive policy keeps VMs longer if an author's waiting is worth more.",
     "alert_threshold": "The budget alert is sent when this share of the credits is spent.",
     "alert_burn_usd_per_h": "An alert is sent when the live VMs together cost this much per hour.",
     "alert_queue_wait_s": "An alert is sent when a submission has waited this long.",
-    "daily_budget_usd": "It limits the spending of each user per day (UTC).",
-    "team_daily_budget_usd": "It limits the spending of each team per day (UTC).",
-    "total_daily_budget_usd": "It limits the spending of all users together per day (UTC).",
 }

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from warmfront.audit_chain import AuditAction
 from warmfront.errors import Conflict, VMNotFound, WarmfrontError
+from warmfront.orchestrator.action_effects import ActionEffect
 from warmfront.orchestrator.keep_warm import clock_time
-from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from warmfront.vm import VMInstance
 
 _NOTHING = Decimal(0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ActionEffect:
-    """The effect of an operator's action, for the confirmation."""
-
-    action: AuditAction
-    text: str  #: in one or two sentences, with the amounts
-    saves_usd: Decimal = _NOTHING
-    costs_usd: Decimal = _NOTHING
 
 
 class VMControls:

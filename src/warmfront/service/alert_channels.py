@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import smtplib
+import socket
 import ssl
 from email.message import EmailMessage
 from typing import TYPE_CHECKING, Any, Protocol
@@ -203,7 +204,7 @@ async def _post(url: str, body: dict[str, Any]) -> None:
     except httpx.HTTPStatusError as error:
         raise DeliveryFailed(f"the webhook responded with {error.response.status_code}") from None
     except httpx.HTTPError as error:
-        raise DeliveryFailed(f"the webhook cannot be reached: {type(error).__name__}") from None
+        raise DeliveryFailed(f"the webhook cannot be reached: {_network_reason(error)}") from None
 
 
 def _smtp_reason(error: Exception) -> str:
@@ -214,4 +215,17 @@ def _smtp_reason(error: Exception) -> str:
         return "the mail server refused the recipients"
     if isinstance(error, smtplib.SMTPException):
         return str(error) or type(error).__name__
-    return f"the mail server cannot be reached: {type(error).__name__}"
+    return f"the mail server cannot be reached: {_network_reason(error)}"
+
+
+def _network_reason(error: Exception) -> str:
+    """Return why a connection failed. The system's own text could contain the address."""
+    if isinstance(error, httpx.TimeoutException | TimeoutError):
+        return f"no response within {_TIMEOUT_S:.0f} s"
+    if isinstance(error, ssl.SSLError):
+        return "the TLS connection failed"
+    if isinstance(error, socket.gaierror):
+        return "its name is unknown"
+    if isinstance(error, httpx.ConnectError | ConnectionError):
+        return "the connection was refused or failed"
+    return type(error).__name__

@@ -10,15 +10,18 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, Protocol
 
+from warmfront import __version__
 from warmfront.errors import BadSetting, WarmfrontError
 from warmfront.orchestrator.event_log import EventBus
 from warmfront.value_class import dataclass
+from warmfront.verdicts import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from warmfront.store.records import StoredEvent
     from warmfront.store.store import Store
+    from warmfront.submission import Submission
 
 logger = logging.getLogger(__name__)
 
@@ -38,19 +41,35 @@ class PathSpan:
     end: float
     parent: int | None  #: the index of the span that contains it
     attributes: dict[str, Any]
+    error: str = ""  #: why it failed because of the infrastructure; a rejected kernel is not an error
 
 
-def path_spans(events: Sequence[StoredEvent]) -> list[PathSpan]:
-    """Return the spans of a submission's events, from its arrival to its verdict; parents come first."""
+def path_spans(events: Sequence[StoredEvent], submission: Submission | None = None) -> list[PathSpan]:
+    """Return the spans of a submission's events, from its arrival to its verdict; parents come first.
+
+    The attributes have neither the source nor anything that a program printed, nor who submitted it.
+    """
     first, last = events[0], events[-1]
     facts = {
         "submission.id": first.submission_id,
         "submission.verdict": last.status,
         "submission.events": len(events),
     }
-    spans = [PathSpan(name="submission", start=first.time, end=last.time, parent=None, attributes=facts)]
+    if submission is not None:
+        facts |= {
+            "submission.problem": submission.problem,
+            "submission.endpoint": str(submission.endpoint),
+            "submission.dtype": submission.dtype,
+            "submission.gpu": submission.gpu,
+        }
+    failed = last.fields.get("code", last.status) if last.status == Verdict.ERROR else ""
+    root = PathSpan(
+        name="submission", start=first.time, end=last.time, parent=None, attributes=facts, error=failed
+    )
+    spans = [root]
     spans += _waiting_spans(events)
-    for number, (begin, end) in enumerate(_attempts(events), 1):
+    attempts = _attempts(events)
+    for number, (begin, end) in enumerate(attempts, 1):
         ready = events[begin]
         spans.append(
             PathSpan(
@@ -63,6 +82,7 @@ def path_spans(events: Sequence[StoredEvent]) -> list[PathSpan]:
                     "vm.id": ready.fields.get("vm_id", ""),
                     "vm.start": ready.fields.get("vm_state", ""),
                 },
+                error="the attempt was lost" if number < len(attempts) else failed,
             )
         )
         spans += _step_spans(events[begin : end + 1], parent=len(spans) - 1)
@@ -131,14 +151,15 @@ class OtlpExporter:
                 "WARMFRONT_OTLP_ENDPOINT is set, and OpenTelemetry's SDK is not installed.",
                 hint="Install it with `pip install 'warmfront[otel]'`, or unset WARMFRONT_OTLP_ENDPOINT.",
             ) from None
-        self._provider = TracerProvider(resource=Resource.create({"service.name": "warmfront"}))
+        resource = Resource.create({"service.name": "warmfront", "service.version": __version__})
+        self._provider = TracerProvider(resource=resource)
         exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")
         self._provider.add_span_processor(BatchSpanProcessor(exporter))
         self._tracer = self._provider.get_tracer("warmfront")
 
     def export(self, spans: Sequence[PathSpan]) -> None:
         """Queue the spans of one submission to be sent."""
-        from opentelemetry.trace import set_span_in_context  # noqa: PLC0415 - an extra
+        from opentelemetry.trace import StatusCode, set_span_in_context  # noqa: PLC0415 - an extra
 
         begun: list[Any] = []
         for span in spans:
@@ -149,6 +170,8 @@ class OtlpExporter:
                 )
             )
         for span, open_span in zip(spans, begun, strict=True):
+            if span.error:
+                open_span.set_status(StatusCode.ERROR, span.error)
             open_span.end(int(span.end * _NS_PER_S))
 
     def close(self) -> None:
@@ -181,8 +204,9 @@ class TracingBus(EventBus):
     async def _export(self, store: Store, submission_id: str) -> None:
         try:
             batch = await store.read_events(submission_id, 0, _MAX_EVENTS)
+            submission = await store.get_submission(submission_id)
         except WarmfrontError as error:
             logger.info("cannot export the trace of submission %s: %s", submission_id, error.message)
             return
         if batch is not None and batch[0]:
-            self._exporter.export(path_spans(batch[0]))
+            self._exporter.export(path_spans(batch[0], submission))

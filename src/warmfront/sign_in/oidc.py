@@ -28,6 +28,8 @@ _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 _LEEWAY_S = 60
 #: How long the discovery document and the issuer's keys are used without fetching them again.
 _METADATA_S = 3600.0
+#: A sign-in begins only if the issuer has responded within this time.
+_RESPONDS_S = 10.0
 
 
 class OidcProvider:
@@ -62,7 +64,8 @@ class OidcProvider:
     async def authorization_url(self, transaction: SignInTransaction, redirect_uri: str) -> str:
         """Return the address at which the person signs in."""
         async with issuer_requests(self.name):
-            metadata = await self._discover()
+            # Otherwise a person would leave for an issuer that is down, and see only the browser's own error.
+            metadata = await self._discover(max_age_s=_RESPONDS_S)
         async with self._client(redirect_uri) as client:
             url, _ = client.create_authorization_url(
                 metadata["authorization_endpoint"],
@@ -102,9 +105,9 @@ class OidcProvider:
         methods = self._metadata.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
         return "client_secret_basic" if "client_secret_basic" in methods else "client_secret_post"
 
-    async def _discover(self) -> dict[str, Any]:
+    async def _discover(self, max_age_s: float = _METADATA_S) -> dict[str, Any]:
         """Fetch the discovery document and the keys, unless they are recent."""
-        if self._metadata and self._now() - self._fetched_at < _METADATA_S:
+        if self._metadata and self._now() - self._fetched_at < max_age_s:
             return self._metadata
         async with httpx.AsyncClient(timeout=REQUEST_TIMEOUT_S) as client:
             metadata = await get_json(client, f"{self._issuer}/.well-known/openid-configuration")

@@ -25,7 +25,7 @@ class PinRequest(RequestModel):
 
 
 class ActionEffectResponse(ResponseModel):
-    """The effect that an action on a VM would have."""
+    """The effect that an operator's action would have."""
 
     action: AuditAction
     text: str = Field(description="In one or two sentences, with the amounts.")
@@ -37,6 +37,12 @@ class VmActionsResponse(ResponseModel):
     """The possible actions on a VM, and what each would save or cost."""
 
     vm_id: str
+    items: list[ActionEffectResponse]
+
+
+class ActionsResponse(ResponseModel):
+    """The possible actions, with what each saves or costs."""
+
     items: list[ActionEffectResponse]
 
 

@@ -106,6 +106,11 @@ async def test_a_paused_intake_refuses_with_the_reason(harness: ApiHarness) -> N
     assert (shown["mode"], shown["reason"]) == ("refuse", "The image is being replaced.")
     missing = await operator.post(f"{ROOT}/intake/pause", {"mode": "stop", "reason": "x"})
     assert (missing.status, missing.json()["field"]) == (422, "mode")
+    assert (await ada.get(f"{ROOT}/intake/actions")).status == 403
+    pause, resume = (await operator.get(f"{ROOT}/intake/actions?mode=refuse")).json()["items"]
+    assert (pause["action"], resume["action"]) == ("intake.pause", "intake.resume")
+    assert pause["text"] == "New submissions are refused, and cost nothing."
+    assert (await operator.get(f"{ROOT}/intake/actions?mode=stop")).json()["field"] == "mode"
     assert (await operator.post(f"{ROOT}/intake/resume")).json()["mode"] == "open"
     assert (await operator.post(f"{ROOT}/intake/resume")).status == 409
     assert (await ada.submit(accept="*/*")).events()[-1]["status"] == "CHECKED"
@@ -167,6 +172,10 @@ async def test_an_operator_cancels_anyones_submission(harness: ApiHarness) -> No
     ada, operator = harness.user("ada"), harness.user("eve", Role.OPERATOR)
     first = (await ada.submit()).json()["id"]
     second = (await ada.submit()).json()["id"]
+    (effect,) = (await operator.get(f"{ROOT}/submissions/{first}/actions")).json()["items"]
+    assert effect["action"] == "submission.cancel"
+    assert "Saves about $" in effect["text"]
+    assert (await harness.user("bob").get(f"{ROOT}/submissions/{first}/actions")).status == 404
     assert (await operator.post(f"{ROOT}/submissions/{first}/cancel")).json()["verdict"] == "CANCELLED"
     assert (await ada.post(f"{ROOT}/submissions/{second}/cancel")).json()["verdict"] == "CANCELLED"
     (entry,) = await _audit(operator)

@@ -270,7 +270,7 @@ def test_an_unknown_or_ambiguous_prefix_is_rejected(
     listed: StubService, capsys: pytest.CaptureFixture[str], prefix: str, message: str
 ) -> None:
     """Nothing is cancelled by mistake."""
-    assert server_reports.stop(prefix, as_json=False) == 2
+    assert server_reports.stop(prefix, yes=False, as_json=False) == 2
     assert message in capsys.readouterr().err
     assert not [path for _, path, *_ in listed.requests if path.endswith("/cancel")]
 

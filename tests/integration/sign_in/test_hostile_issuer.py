@@ -163,6 +163,20 @@ def test_a_token_is_rejected(issuer: HostileIssuer, name: str) -> None:
     assert reason in caught.value.message
 
 
+def test_a_sign_in_does_not_begin_while_the_issuer_is_down(issuer: HostileIssuer) -> None:
+    """The person sees why on this service's page, not the browser's error at the issuer's address."""
+    now = time.time()
+    provider = OidcProvider(issuer.url, "warmfront", "secret", name="Issuer", now=lambda: now)
+    transaction = SignInTransaction.begin("/", None)
+    url = asyncio.run(provider.authorization_url(transaction, REDIRECT_URI))
+    assert url.startswith(f"{issuer.url}/authorize?")
+    issuer.documents.clear()
+    assert asyncio.run(provider.authorization_url(transaction, REDIRECT_URI))  # it has just responded
+    now += 60
+    with pytest.raises(IssuerUnavailable, match="Sign-in with Issuer is unavailable"):
+        asyncio.run(provider.authorization_url(transaction, REDIRECT_URI))
+
+
 def test_changed_keys_are_fetched_again(issuer: HostileIssuer) -> None:
     """An issuer may replace its keys at any time."""
     provider = OidcProvider(issuer.url, "warmfront", None, name="Issuer")

@@ -303,6 +303,9 @@ async def test_previews_change_nothing(harness: OrchestratorHarness) -> None:
     assert "from 600 to 1200" in idle.text
     assert vms.costs_usd == 2 * harness.provider.billing("MI300X", 1).rate_usd_per_h
     assert credit.saves_usd == 400
+    longest, budget = limits.preview({"idle_timeout_max_s": "10800", "daily_budget_usd": "5"})
+    assert longest.saves_usd == harness.provider.billing("MI300X", 1).rate_usd_per_h
+    assert budget.text.endswith("Each user may spend at most $5.00 per day (UTC), until now any amount.")
     assert limits.current == limits.configured
 
 
@@ -316,7 +319,65 @@ async def test_an_operator_cancels_another_users_submission(harness: Orchestrato
     assert (entry.actor, entry.action, entry.subject) == ("eve", "submission.cancel", running.id)
     with pytest.raises(Conflict):
         await harness.orchestrator.cancel(running.id, by=EVE)
-    assert (await _latest(harness)).seq == entry.seq
+    again = await _latest(harness)
+    assert (again.seq, again.outcome) == (entry.seq + 1, "REFUSED")
+    assert again.detail == f"Submission {running.id} is already completed: CANCELLED."
+
+
+@orchestrated()
+async def test_a_cancellation_says_what_it_saves(harness: OrchestratorHarness) -> None:
+    """A queued submission costs nothing; of a running one, the rest is saved, as far as it is known."""
+    effects = harness.orchestrator.action_effects
+    vm, running = await _busy_vm(harness)
+    rate_usd_per_s = harness.provider.billing("MI300X", 1).rate_usd_per_h / 3600
+    expected_s = Decimal(harness.orchestrator._pool.estimates("MI300X").task.seconds)
+    effect = effects.cancel(running.id)
+    assert f"It has run for 1 s on VM {vm.id}, which its author is charged for." in effect.text
+    assert effect.saves_usd == pytest.approx((expected_s - 1) * rate_usd_per_s, abs=Decimal("0.0001"))
+    await asyncio.sleep(40)
+    late = effects.cancel(running.id)
+    assert late.saves_usd == 0
+    assert "It takes longer than expected" in late.text
+    await harness.orchestrator.intake.pause(IntakeMode.QUEUE, "Later.", EVE)
+    queued = await harness.submit()
+    await asyncio.sleep(1)
+    waiting = effects.cancel(queued.id)
+    assert "It has not begun, and nothing is charged." in waiting.text
+    assert waiting.saves_usd == pytest.approx(expected_s * rate_usd_per_s, abs=Decimal("0.0001"))
+    await harness.orchestrator.cancel(queued.id, by=EVE)
+    with pytest.raises(Conflict, match="already completed"):
+        effects.cancel(queued.id)
+
+
+@orchestrated()
+async def test_the_intake_says_what_a_pause_saves_and_what_resuming_costs(
+    harness: OrchestratorHarness,
+) -> None:
+    """The amounts are those of the queued submissions, and of a VM if none is live."""
+    effects, intake = harness.orchestrator.action_effects, harness.orchestrator.intake
+    vm = await _idle_vm(harness)
+    rate_usd_per_h = harness.provider.billing("MI300X", 1).rate_usd_per_h
+    empty = effects.pause(IntakeMode.QUEUE)
+    assert empty.saves_usd == 0
+    assert f"The live VM costs ${rate_usd_per_h:.2f} per hour" in empty.text
+    assert "costs nothing now" in effects.resume().text
+    await intake.pause(IntakeMode.QUEUE, "Later.", EVE)
+    waiting = [await harness.submit() for _ in range(2)]
+    await asyncio.sleep(1)
+    paused, warm = effects.pause(IntakeMode.QUEUE), effects.resume()
+    assert paused.text.startswith("2 queued submissions and all new ones wait. Saves about $")
+    assert paused.saves_usd == warm.costs_usd > 0
+    assert (
+        f"2 queued submissions still run, for about ${paused.saves_usd:.4f}."
+        in effects.pause(IntakeMode.REFUSE).text
+    )
+    await _until_ended(harness, vm.id)
+    cold = effects.resume()
+    assert cold.costs_usd > warm.costs_usd
+    assert "of it for the boot of a VM" in cold.text
+    await intake.resume(EVE)
+    for submission in waiting:
+        assert (await harness.follow(submission))[-1].status == "CHECKED"
 
 
 def test_actions_at_any_moment_keep_every_promise() -> None:

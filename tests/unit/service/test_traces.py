@@ -64,6 +64,21 @@ def test_the_spans_follow_the_path() -> None:
         ("benchmark", 70.0, 80.0, "attempt"),
     ]
     assert spans[0].attributes["submission.verdict"] == "ACCEPTED"
+    assert [span.error for span in spans if span.name == "attempt"] == ["the attempt was lost", ""]
+    assert spans[0].error == ""
+
+
+def test_an_infrastructure_error_is_an_error_of_the_trace() -> None:
+    """A collector can count failures; a rejected kernel is not one."""
+    *events, last = _events()
+    failed = StoredEvent(
+        submission_id="s1",
+        id=last.id,
+        time=80.0,
+        fields={"status": "ERROR", "code": "VM_LOST", "message": "x"},
+    )
+    spans = path_spans([*events, failed])
+    assert (spans[0].error, spans[-4].name, spans[-4].error) == ("VM_LOST", "attempt", "VM_LOST")
 
 
 class Collector:
@@ -121,5 +136,11 @@ def test_a_verdict_sends_one_trace_to_the_collector(collector: Collector) -> Non
     spans = {span.name: span for scope in resource.scope_spans for span in scope.spans}
     assert set(spans) == {"submission", "xray", "queue"}
     assert len({span.trace_id for span in spans.values()}) == 1
+    facts = {item.key: item.value.string_value for item in spans["submission"].attributes}
+    assert facts["submission.problem"] == "leaky-relu"
+    assert facts["submission.gpu"] == "MI300X"
+    sent = new_submission("s1")
+    assert sent.code not in str(request)
+    assert sent.owner not in facts.values()
     assert spans["queue"].parent_span_id == spans["submission"].span_id
     assert spans["queue"].end_time_unix_nano - spans["queue"].start_time_unix_nano == 4_000_000_000

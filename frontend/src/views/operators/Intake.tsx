@@ -1,9 +1,10 @@
 /** Whether submissions are accepted and run, with a switch. */
 import { useState } from "react";
-import { ConfirmDialog, errorText } from "../../components/ConfirmDialog";
+import { ConfirmDialog } from "../../components/ConfirmDialog";
 import { dateTime } from "../../lib/format";
 import type { IntakeMode, IntakeResponse } from "../../lib/generated";
-import { pauseIntake, resumeIntake } from "./requests";
+import { Effect } from "./Effect";
+import { intakeActions, pauseIntake, resumeIntake } from "./requests";
 
 const TEXTS: Record<IntakeMode, string> = {
   open: "Submissions are accepted and run.",
@@ -12,17 +13,7 @@ const TEXTS: Record<IntakeMode, string> = {
 };
 
 export function Intake({ intake, onChange }: { intake: IntakeResponse; onChange: () => void }): React.JSX.Element {
-  const [pausing, setPausing] = useState(false);
-  const [failure, setFailure] = useState<string | null>(null);
-  const resume = async (): Promise<void> => {
-    setFailure(null);
-    try {
-      await resumeIntake();
-      onChange();
-    } catch (error) {
-      setFailure(errorText(error));
-    }
-  };
+  const [asking, setAsking] = useState(false);
   const paused = intake.mode !== "open";
   return (
     <section className={`card row operators-intake ${paused ? "paused" : ""}`} aria-labelledby="intake-title">
@@ -34,23 +25,35 @@ export function Intake({ intake, onChange }: { intake: IntakeResponse; onChange:
             {intake.reason} Paused by {intake.by}, {dateTime(intake.since)}.
           </p>
         )}
-        {failure !== null && (
-          <p className="small operators-line" role="alert">
-            {failure}
-          </p>
-        )}
       </div>
       {paused ? (
-        <button className="button primary" onClick={resume}>
-          Resume intake
+        <button className="button primary" onClick={() => setAsking(true)}>
+          Resume intake…
         </button>
       ) : (
-        <button className="button" onClick={() => setPausing(true)}>
+        <button className="button" onClick={() => setAsking(true)}>
           Pause intake…
         </button>
       )}
-      {pausing && <PauseDialog onDone={onChange} onClose={() => setPausing(false)} />}
+      {asking && !paused && <PauseDialog onDone={onChange} onClose={() => setAsking(false)} />}
+      {asking && paused && <ResumeDialog onDone={onChange} onClose={() => setAsking(false)} />}
     </section>
+  );
+}
+
+function ResumeDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }): React.JSX.Element {
+  return (
+    <ConfirmDialog
+      title="Resume the intake?"
+      confirm="Resume intake"
+      onConfirm={async () => {
+        await resumeIntake();
+        onDone();
+      }}
+      onClose={onClose}
+    >
+      <Effect action="intake.resume" name="resume" effects={() => intakeActions("queue")} />
+    </ConfirmDialog>
   );
 }
 
@@ -83,11 +86,7 @@ function PauseDialog({ onDone, onClose }: { onDone: () => void; onClose: () => v
         <span>Reason, shown to authors</span>
         <input value={reason} maxLength={300} required onChange={(event) => setReason(event.target.value)} />
       </label>
-      <p className="small dim">
-        {mode === "queue"
-          ? "No new VM is provisioned, and idle VMs are released: only running submissions cost money until you resume."
-          : "Submissions that were accepted before are run, and cost what they were quoted. New ones cost nothing."}
-      </p>
+      <Effect action="intake.pause" name={mode} effects={() => intakeActions(mode)} />
     </ConfirmDialog>
   );
 }

@@ -1,10 +1,12 @@
 /** The limits that can be changed at run time. A restart of the service keeps the changes. */
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { ConfirmDialog, errorText } from "../../components/ConfirmDialog";
 import { DataTable } from "../../components/DataTable";
 import { ErrorMessage } from "../../components/MessagePage";
+import { whatIf } from "../../lib/api";
 import { useQuery } from "../../lib/hooks";
 import type { LimitResponse } from "../../lib/generated";
+import { whatIfText } from "../operations/whatIfSummary";
 import { changeLimit, limits } from "./requests";
 import { LIMIT_CHOICES, LIMIT_NAMES } from "./limitNames";
 
@@ -15,9 +17,13 @@ interface Change {
 }
 
 export function Limits({ round, onChange }: { round: number; onChange: () => void }): React.JSX.Element {
-  const { data, error, refetch } = useQuery(`limits ${round}`, limits);
+  const { data, error, refetch } = useQuery("limits", limits);
   const [change, setChange] = useState<Change | null>(null);
-  if (error !== null) return <ErrorMessage error={error} onRetry={refetch} />;
+  // With a new key, the table would disappear while it loads, and with it what someone is typing.
+  useEffect(() => {
+    refetch();
+  }, [round, refetch]);
+  if (error !== null && data === null) return <ErrorMessage error={error} onRetry={refetch} />;
   return (
     <section className="card stack" aria-labelledby="limits-title">
       <h2 id="limits-title">Limits</h2>
@@ -89,6 +95,19 @@ function LimitForm({ limit, onSave }: { limit: LimitResponse; onSave: (value: st
   );
 }
 
+/** What this month would have cost with each keep-warm policy. */
+function PolicyCosts(): React.JSX.Element {
+  const { data, error } = useQuery("what-if", whatIf);
+  if (error !== null) return <p className="small dim">{errorText(error)}</p>;
+  if (data === null) return <p className="small dim">Replaying this month’s submissions with both policies…</p>;
+  if (data.items.length === 0) return <p className="small dim">No submission needed a VM this month, so there is nothing to compare.</p>;
+  return (
+    <p data-testid="policy-costs">
+      {whatIfText(data)} {data.adaptive}
+    </p>
+  );
+}
+
 function ChangeDialog({ limit, value, onDone, onClose }: Change & { onDone: () => void; onClose: () => void }): React.JSX.Element {
   const [reason, setReason] = useState("");
   const { data, error } = useQuery(`preview ${limit.name} ${value}`, () => changeLimit(limit.name, value, "", true));
@@ -105,6 +124,7 @@ function ChangeDialog({ limit, value, onDone, onClose }: Change & { onDone: () =
       onClose={onClose}
     >
       {effect !== undefined && <p data-testid="effect">{effect.text}</p>}
+      {limit.name === "keep_warm" && <PolicyCosts />}
       {effect === undefined && error === null && <p className="dim">Computing what this saves or costs…</p>}
       {error !== null && (
         <div className="note bad" role="alert">

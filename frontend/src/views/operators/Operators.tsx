@@ -1,4 +1,4 @@
-/** The operators' view: act on VMs, pause the intake, change limits, and read the audit log. */
+/** The operators' view: act on VMs and submissions, pause the intake, change limits, and read the audit log. */
 import { useState } from "react";
 import { Link } from "wouter";
 import { ErrorMessage, MessagePage } from "../../components/MessagePage";
@@ -10,6 +10,7 @@ import { Alerts } from "./Alerts";
 import { AuditLog } from "./AuditLog";
 import { Intake } from "./Intake";
 import { Limits } from "./Limits";
+import { RunControls } from "./RunControls";
 import { VmControls } from "./VmControls";
 import "../../components/account.css";
 import "./operators.css";
@@ -48,6 +49,7 @@ function Loaded({ data, offsetMs, refetch }: { data: OperationsResponse; offsetM
         <Link href="/people">People, keys and teams</Link>
       </div>
       <VmControls vms={data.vms} now={now} onChange={changed} />
+      <RunControls data={data} now={now} onChange={changed} />
       <div className="people-grid">
         <Limits round={round} onChange={changed} />
         <div className="stack">

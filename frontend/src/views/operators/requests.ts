@@ -1,6 +1,7 @@
 /** The requests of the operators' view. */
 import { get, post } from "../../lib/api";
 import type {
+  ActionsResponse,
   AlertsResponse,
   AlertTestResponse,
   AuditCheckResponse,
@@ -19,6 +20,8 @@ export const vmActions = (id: string, pinUntil: string | null): Promise<VmAction
   get(`/vms/${segment(id)}/actions`, { pin_until: pinUntil });
 export const actOnVm = (id: string, action: VmAction, until: string | null): Promise<VmResponse> =>
   post(`/vms/${segment(id)}/${action}`, action === "pin" ? { until } : {});
+export const cancelActions = (id: string): Promise<ActionsResponse> => get(`/submissions/${segment(id)}/actions`);
+export const intakeActions = (mode: string): Promise<ActionsResponse> => get("/intake/actions", { mode });
 export const pauseIntake = (mode: string, reason: string): Promise<IntakeResponse> => post("/intake/pause", { mode, reason });
 export const resumeIntake = (): Promise<IntakeResponse> => post("/intake/resume", {});
 export const limits = (): Promise<LimitsResponse> => get("/limits");

@@ -4,11 +4,13 @@ import { Link, useSearchParams } from "wouter";
 import { cancel, gpus, source, submission } from "../../lib/api";
 import { statusText } from "../../lib/format";
 import { useQuery, useTitle } from "../../lib/hooks";
+import { useSession } from "../../lib/session";
 import type { SubmissionProgress } from "../../lib/submissionProgress";
 import type { SubmissionDetailResponse } from "../../lib/generated";
 import { Badge } from "../../components/Badge";
 import { ErrorMessage } from "../../components/MessagePage";
 import { Tabs, panelProps } from "../../components/Tabs";
+import { CancelDialog } from "../operators/CancelDialog";
 import { fromEvent } from "../xray/report";
 import Xray from "../xray/Xray";
 import { Actions } from "./Actions";
@@ -52,6 +54,8 @@ function stateOf(detail: SubmissionDetailResponse, progress: SubmissionProgress)
 
 function Head({ submission: detail, progress }: { submission: SubmissionDetailResponse; progress: SubmissionProgress }): React.JSX.Element {
   const [cancelling, setCancelling] = useState(false);
+  const [asking, setAsking] = useState(false);
+  const isOwn = detail.owner === useSession()?.user;
   const hasEnded = detail.verdict !== null || progress.verdict !== null;
   const requestCancel = async (): Promise<void> => {
     setCancelling(true);
@@ -73,10 +77,11 @@ function Head({ submission: detail, progress }: { submission: SubmissionDetailRe
           Open problem
         </Link>
         {!hasEnded && (
-          <button className="button danger" disabled={cancelling} onClick={() => void requestCancel()}>
-            {cancelling ? "Cancelling…" : "Cancel"}
+          <button className="button danger" disabled={cancelling} onClick={() => (isOwn ? void requestCancel() : setAsking(true))}>
+            {cancelling ? "Cancelling…" : isOwn ? "Cancel" : "Cancel…"}
           </button>
         )}
+        {asking && <CancelDialog id={detail.id} owner={detail.owner} onDone={() => undefined} onClose={() => setAsking(false)} />}
       </span>
     </div>
   );

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Path, Query
 
@@ -18,6 +18,7 @@ from warmfront.runtime_settings import RUNTIME_FIELDS, allowed_values, text_of, 
 from warmfront.store.records import IntakeMode
 from warmfront.wire.operator_controls import (
     ActionEffectResponse,
+    ActionsResponse,
     IntakeRequest,
     IntakeResponse,
     LimitEffectResponse,
@@ -32,6 +33,7 @@ from warmfront.wire.vms import VmResponse
 if TYPE_CHECKING:
     from warmfront.api.auth import Caller
     from warmfront.api.context import ServiceContext
+    from warmfront.orchestrator.action_effects import ActionEffect
     from warmfront.vm import VMInstance
 
 router = APIRouter(tags=["operators"])
@@ -118,6 +120,22 @@ def intake_response(service: ServiceContext) -> IntakeResponse:
     """Return the state of the intake."""
     state = service.orchestrator.intake.state
     return IntakeResponse(mode=state.mode, reason=state.reason, by=state.by, since=state.since or None)
+
+
+@router.get("/intake/actions", responses=error_responses_for(422))
+async def get_intake_actions(
+    service: ServiceDep,
+    _operator: OperatorDep,
+    mode: Annotated[Literal["queue", "refuse"], Query(description="How to pause the intake.")] = "queue",
+) -> ActionsResponse:
+    """Return what pausing or resuming the intake would save or cost. For operators."""
+    effects = service.orchestrator.action_effects
+    return actions_response(effects.pause(IntakeMode(mode)), effects.resume())
+
+
+def actions_response(*effects: ActionEffect) -> ActionsResponse:
+    """Return the effects of actions."""
+    return ActionsResponse(items=[ActionEffectResponse.model_validate(asdict(effect)) for effect in effects])
 
 
 @router.post("/intake/pause", responses=error_responses_for(413, 415, 422))

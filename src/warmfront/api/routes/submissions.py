@@ -15,6 +15,7 @@ from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep, StreamsDep
 from warmfront.api.error_responses import InvalidField
 from warmfront.api.event_stream import MEDIA_TYPE, EventStream
 from warmfront.api.openapi import EVENT_STREAM, error_responses_for
+from warmfront.api.routes.operator_controls import actions_response
 from warmfront.api.validation import validate_submission
 from warmfront.errors import BadRequest, SubmissionNotFound
 from warmfront.hip.scratch import SLUG
@@ -22,6 +23,7 @@ from warmfront.roles import Role
 from warmfront.submission import SubmissionState
 from warmfront.usage_limits import submission_quotas
 from warmfront.verdicts import Endpoint, Verdict
+from warmfront.wire.operator_controls import ActionsResponse
 from warmfront.wire.submission_detail import SubmissionDetailResponse
 from warmfront.wire.submissions import (
     SourceResponse,
@@ -170,6 +172,13 @@ async def get_source(submission_id: str, service: ServiceDep, caller: CallerDep)
         all_cases=source.all_cases,
         launch=None if source.launch is None else json.loads(source.launch),
     )
+
+
+@router.get("/submissions/{submission_id}/actions", responses=error_responses_for(404, 409, 422))
+async def get_actions(submission_id: str, service: ServiceDep, caller: CallerDep) -> ActionsResponse:
+    """Return what cancelling a submission would save."""
+    await _owned(service, caller, submission_id)
+    return actions_response(service.orchestrator.action_effects.cancel(submission_id))
 
 
 @router.post("/submissions/{submission_id}/cancel", responses=error_responses_for(404, 409, 413, 422))
