@@ -23,6 +23,7 @@ const Embed = lazy(lazyImport(() => import("./views/shared/Embed")));
 const Join = lazy(lazyImport(() => import("./views/join/Join")));
 const People = lazy(lazyImport(() => import("./views/people/People")));
 const Shared = lazy(lazyImport(() => import("./views/shared/Shared")));
+const SharedList = lazy(lazyImport(() => import("./views/shared/SharedList")));
 const SignIn = lazy(lazyImport(() => import("./views/sign-in/SignIn")));
 const Team = lazy(lazyImport(() => import("./views/team/Team")));
 const Settings = lazy(lazyImport(() => import("./views/settings/Settings")));
@@ -63,6 +64,7 @@ export function App(): React.JSX.Element {
             <Route path="/account" component={Account} />
             <Route path="/people" component={People} />
             <Route path="/team" component={Team} />
+            <Route path="/shared" component={SharedList} />
             <Route path="/s/:id">{({ id }) => <Shared key={id} id={id} />}</Route>
             <Route>
               <NotFound />

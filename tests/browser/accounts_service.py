@@ -68,6 +68,7 @@ class AccountsService:
             "join": ("", self.invitation),
             "join-used": ("", self.used_invitation),
             "shared": ("", f"/s/{self.shared}"),
+            "shared-list-filled": ("", "/shared"),
             "shared-private": ("", f"/s/{self.private}"),
             "embed": ("", f"/embed/{self.shared}"),
             "embed-private": ("", f"/embed/{self.private}"),
@@ -143,6 +144,8 @@ def _fill(service: Service, people: dict[str, Person]) -> AccountsService:
     _post(lena, "operators/keys", user="nightly-regressions", team=TEAM)
     _post(lena, "operators/keys", user="prometheus", role="reader")
     shared = _post(lena, f"submissions/{submissions['lena']}/share", visibility="unlisted")
+    second = _judge(lena, WRONG, endpoint="checker")
+    _post(lena, f"submissions/{second}/share", visibility="public")
     private = _post(people["mika"], f"submissions/{submissions['mika']}/share", visibility="unlisted")
     _post(people["mika"], f"submissions/{submissions['mika']}/share", visibility="private")
     _post(lena, "limits", changes={"max_vms": "5"}, reason="The class begins.")

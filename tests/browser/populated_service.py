@@ -85,6 +85,7 @@ class PopulatedService:
             "operators": "/operators",
             "red-team": "/red-team",
             "scratch": "/scratch",
+            "shared-list": "/shared",
             "settings": "/settings",
             "not-found": "/problems/unknown",
         }

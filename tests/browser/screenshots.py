@@ -69,6 +69,7 @@ def take(populated: PopulatedService, browser: Browser, folder: Path, theme: The
     show_assembly(page)
     page.screenshot(path=folder / f"problem-assembly-{theme}-{size}.png", full_page=True)
     page.get_by_role("tab", name="Cases").click()
+    expect(page.get_by_role("heading", name="Your own cases")).to_be_visible()
     page.screenshot(path=folder / f"problem-cases-{theme}-{size}.png", full_page=True)
     page.get_by_role("tab", name="History").click()
     page.get_by_role("button", name=re.compile("^Diff of")).last.click()
@@ -139,6 +140,8 @@ def _run(page: Page, code: str) -> None:
     page.keyboard.insert_text(code)
     page.get_by_role("button", name=re.compile("^Submit")).click()
     expect(page.get_by_test_id("run-status")).to_have_attribute("data-status", "ACCEPTED", timeout=VERDICT_MS)
+    expect(page.locator(".run-panel .chart-placeholder")).to_have_count(0)
+    expect(page.locator(".run-panel canvas").first).to_be_visible()
 
 
 def main() -> None:

@@ -159,7 +159,7 @@ def test_the_vm_history_covers_the_selected_range(window: Window, service: Servi
     page.keyboard.press("Enter")
     expect(history.get_by_role("heading", name="Last hour")).to_be_visible()
     expect(history.get_by_role("img", name=re.compile("Activity of 1 VM "))).to_be_visible()
-    history.get_by_text("Show as table").click()
+    history.get_by_text("Totals by VM").click()
     expect(history.get_by_role("row")).to_have_count(2)
 
 

@@ -207,6 +207,57 @@ def test_an_unknown_problem_shows_where_to_continue(problem: ProblemPage) -> Non
     problem.window.console_errors.clear()  # the browser reports the expected 404
 
 
+def test_the_tab_key_passes_the_editor_without_indenting_the_code(problem: ProblemPage) -> None:
+    """A hint says what Tab does: move on, until something is typed; then indent, unless Escape was pressed."""
+    page = problem.page
+    hint = page.locator(".tab-hint")
+    code = problem.editor.inner_text()
+    page.get_by_role("button", name="Submit", exact=True).focus()
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        if problem.editor.evaluate("editor => editor === document.activeElement"):
+            break
+    expect(problem.editor).to_be_focused()
+    expect(hint).to_contain_text("Tab leaves the editor, until you type")
+    page.keyboard.press("Tab")
+    expect(problem.editor).not_to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    expect(problem.editor).to_be_focused()
+    assert problem.editor.inner_text() == code
+    page.keyboard.press("ControlOrMeta+End")
+    page.keyboard.type("int x;")
+    expect(hint).to_contain_text("Esc then Tab leaves the editor")
+    page.keyboard.press("Tab")
+    expect(problem.editor).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Tab")
+    expect(problem.editor).not_to_be_focused()
+
+
+def test_all_cases_are_run_after_a_wrong_answer(problem: ProblemPage) -> None:
+    """A run ends with the first wrong answer; all cases show which others fail, each with its differences."""
+    page = problem.page
+    problem.write(EXAMPLE.replace("alpha * x", "(x < -0.5f ? 7.0f : alpha * x)"))
+    problem.press("Run")
+    problem.expect_verdict("WRONG_ANSWER")
+    offer = page.locator(".run-panel .note").filter(has_text="the first wrong answer")
+    expect(page.get_by_role("listitem").filter(has_text="pending").first).to_be_attached()
+    offer.get_by_role("button", name="Run all cases").click()
+    expect(offer).to_have_count(0)
+    problem.expect_verdict("WRONG_ANSWER")
+    expect(page.get_by_role("listitem").filter(has_text="pending")).to_have_count(0)
+    failed = page.get_by_role("region", name="Failed cases")
+    expect(failed).to_contain_text(re.compile(r"\d+ of 12 cases failed"))
+    failed.locator("summary").first.click()
+    expect(failed.get_by_role("region", name="First differences").first).to_be_visible()
+    page.get_by_role("tab", name="Cases").click()
+    page.get_by_label("Run always checks all cases").check()
+    problem.press("Run")
+    problem.expect_verdict("WRONG_ANSWER")
+    expect(failed).to_be_visible()
+    assert problem.window.console_errors == []
+
+
 def test_an_own_case_is_checked_beside_the_others(problem: ProblemPage) -> None:
     """Its sizes and style are typed, errors name the field, and its result is marked as own."""
     page = problem.page

@@ -207,6 +207,7 @@ def test_the_xray_links_source_and_assembly(window: Window, populated: Populated
     expect(source.get_by_role("option", selected=True)).to_contain_text(
         "reinterpret_cast<const float4*>(input"
     )
+    expect(page.locator(".instruction-help")).to_contain_text("Loads 16 bytes per lane from memory")
     source.press("ArrowDown")
     expect(source.get_by_role("option", selected=True)).not_to_contain_text(
         "reinterpret_cast<const float4*>(input"
@@ -363,6 +364,11 @@ def test_a_scratch_kernel_is_launched_with_typed_sizes(window: Window) -> None:
     page.get_by_role("link", name="Details").click()
     page.get_by_role("link", name="Open in editor").click()
     expect(form.get_by_label("Value of n")).to_have_value("100000")
+    page.get_by_role("tab", name="History").click()
+    expect(page.locator(".version").first).to_contain_text("Runtime error")
+    page.get_by_role("heading", name="Scratch kernel").click()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
     assert window.console_errors == []
 
 
@@ -417,6 +423,45 @@ def test_the_xray_of_the_editor_is_shared(window: Window) -> None:
     page.get_by_role("tab", name="Source").click()
     expect(page.get_by_text("__global__").first).to_be_visible()
     assert window.console_errors == []
+
+
+def test_public_results_are_listed(window: Window, populated: PopulatedService) -> None:
+    """A link in the footer leads to them; a result has its roofline, also for a stranger."""
+    page = window.open(f"/submissions/{populated.other}")
+    page.get_by_role("button", name="Share").click()
+    page.get_by_label("Visible to").select_option("Everyone (listed)")
+    expect(page.get_by_label("Link", exact=True)).to_have_value(re.compile("/s/shr_"))
+    page.get_by_role("contentinfo").get_by_role("link", name="Shared results").click()
+    expect(page).to_have_url(re.compile("/shared$"))
+    row = page.get_by_role("region", name="Shared results").get_by_role("row").filter(has_text="leaky-relu")
+    row.get_by_role("link", name="leaky-relu").click()
+    expect(page.get_by_role("img", name=re.compile("Roofline of MI300X"))).to_be_visible()
+    page.goto(page.url.replace("/s/", "/embed/"))
+    expect(page.get_by_role("img", name=re.compile("Roofline of MI300X"))).to_be_visible()
+    assert window.console_errors == []
+
+
+def test_a_slow_network_shows_progress_and_loses_nothing(
+    browser: Browser, populated: PopulatedService
+) -> None:
+    """On 3G the statement is shown while the editor loads, and what is typed is checked and kept."""
+    window = Window(browser, populated.service.url)
+    session = window.context.new_cdp_session(window.page)
+    session.send(
+        "Network.emulateNetworkConditions",
+        {"offline": False, "latency": 400, "downloadThroughput": 50_000, "uploadThroughput": 25_000},
+    )
+    window.page.goto("/problems/leaky-relu", wait_until="commit")
+    expect(window.page.get_by_role("heading", name="Leaky ReLU")).to_be_visible()
+    editor = window.page.locator(".cm-content")
+    editor.click()
+    window.page.keyboard.press("ControlOrMeta+a")
+    window.page.keyboard.insert_text(EXAMPLE.replace("threadIdx.x", "threadIdx.q"))
+    expect(window.page.get_by_test_id("status-line")).to_contain_text("1 error")
+    window.page.reload(wait_until="commit")
+    expect(editor).to_contain_text("threadIdx.q")
+    assert window.console_errors == []
+    window.close()
 
 
 @pytest.mark.parametrize("answer", ["{}", "null", '{"events": null, "submission": {}}', "not JSON"])

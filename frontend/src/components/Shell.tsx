@@ -58,7 +58,7 @@ export function Shell({ children }: { children: ReactNode }): React.JSX.Element 
         {children}
       </main>
       <footer className="shell-foot dim small">
-        <Link href="/red-team">Red-team board</Link>
+        <Link href="/shared">Shared results</Link> · <Link href="/red-team">Red-team board</Link>
       </footer>
       <KeyDialog />
     </>

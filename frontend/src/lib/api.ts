@@ -22,6 +22,7 @@ import type {
   ProblemListResponse,
   ProfileResponse,
   ProvisioningResponse,
+  PublicShareListResponse,
   QuoteResponse,
   ReadinessResponse,
   Role,
@@ -260,6 +261,7 @@ export const shareOf = (id: string): Promise<ShareResponse> => get(`/submissions
 export const shareSubmission = (id: string, visibility: Visibility): Promise<ShareResponse> =>
   post(`/submissions/${segment(id)}/share`, { visibility });
 export const shareXray = (body: XrayShareRequest): Promise<ShareResponse> => post("/shares/xray", body);
+export const publicShares = (): Promise<PublicShareListResponse> => get("/shared");
 export const ownShares = (): Promise<ShareListResponse> => get("/shares");
 export const changeShare = (id: string, visibility: Visibility): Promise<ShareResponse> =>
   post(`/shares/${segment(id)}`, { visibility });

@@ -665,9 +665,6 @@ export interface GpuListResponse {
 /** A GPU type. */
 export interface GpuResponse {
   name: string;
-  display_name: string;
-  arch: string;
-  memory_bytes: number;
   bandwidth_bytes_per_s: number;
   /** Null without an Infinity Cache, or if no figure is verified. */
   infinity_cache_bandwidth_bytes_per_s: number | null;
@@ -677,11 +674,28 @@ export interface GpuResponse {
   peak_flops: Partial<Record<Dtype, number>>;
   /** FLOP/s of the matrix cores, by element type. */
   matrix_peak_flops: Record<string, number>;
+  display_name: string;
+  arch: string;
+  memory_bytes: number;
   compute_units: number;
   rate_usd_per_h: number | null;
   /** Whether submissions may request it. */
   enabled: boolean;
   default: boolean;
+}
+
+/** The roofs of a GPU type in a roofline chart. */
+export interface GpuRoofs {
+  name: string;
+  bandwidth_bytes_per_s: number;
+  /** Null without an Infinity Cache, or if no figure is verified. */
+  infinity_cache_bandwidth_bytes_per_s: number | null;
+  /** Of all compute units together. */
+  lds_bandwidth_bytes_per_s: number;
+  /** FLOP/s, by dtype. */
+  peak_flops: Partial<Record<Dtype, number>>;
+  /** FLOP/s of the matrix cores, by element type. */
+  matrix_peak_flops: Record<string, number>;
 }
 
 /** The process is alive. */
@@ -1442,6 +1456,8 @@ export interface SharedResponse {
   xray: XrayReportResponse | null;
   /** The GPU architecture of an X-ray. */
   arch: string | null;
+  /** The GPU type of a submission; null for an X-ray. */
+  gpu: GpuRoofs | null;
 }
 
 /** The start of a sign-in. */

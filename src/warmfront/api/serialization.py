@@ -12,6 +12,7 @@ from warmfront.submission import SubmissionState
 from warmfront.verdicts import Endpoint, Verdict
 from warmfront.wire.accounts import ApiKeyCreatedResponse, ApiKeyListResponse, ApiKeyResponse
 from warmfront.wire.base import isoformat
+from warmfront.wire.catalog import GpuRoofs
 from warmfront.wire.submission_detail import SubmissionDetailResponse
 from warmfront.wire.submissions import (
     SubmissionCreatedResponse,
@@ -22,6 +23,7 @@ from warmfront.wire.submissions import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from warmfront.gpus import Gpu
     from warmfront.store.records import ApiKey, StoredEvent
     from warmfront.submission import Submission
 
@@ -68,6 +70,18 @@ def submission_created(submission: Submission) -> SubmissionCreatedResponse:
 def submission_response(submission: Submission) -> SubmissionResponse:
     """Return a submission in the form used in lists."""
     return SubmissionResponse(**_submission_fields(submission))
+
+
+def gpu_roofs(gpu: Gpu) -> GpuRoofs:
+    """Return the roofs of a GPU type."""
+    return GpuRoofs(
+        name=gpu.name,
+        bandwidth_bytes_per_s=gpu.bandwidth_bytes_per_s,
+        infinity_cache_bandwidth_bytes_per_s=gpu.infinity_cache_bandwidth_bytes_per_s,
+        lds_bandwidth_bytes_per_s=gpu.lds_bandwidth_bytes_per_s,
+        peak_flops={dtype: gpu.peak_flops_for(dtype) for dtype in Dtype},
+        matrix_peak_flops=dict(gpu.matrix_peak_flops),
+    )
 
 
 def submission_detail(submission: Submission, verdict: StoredEvent | None) -> SubmissionDetailResponse:

@@ -30,7 +30,7 @@ _NONCE = "__CSP_NONCE__"
 
 _PAGES = re.compile(
     r"/|/problems(/[^/]+)?|/submissions(/[^/]+)?|/compare/[^/]+/[^/]+|/leaderboard/[^/]+"
-    r"|/operations|/operators|/settings|/red-team|/scratch|/sign-in|/join|/account|/people|/team"
+    r"|/operations|/operators|/settings|/red-team|/scratch|/shared|/sign-in|/join|/account|/people|/team"
 )
 #: A shared result, its view for an iframe, and the image of its preview.
 _SHARED = re.compile(r"/s/([^/]+)(/preview\.png)?")

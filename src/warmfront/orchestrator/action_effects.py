@@ -24,7 +24,7 @@ _NOTHING = Decimal(0)
 
 @dataclass(frozen=True, kw_only=True)
 class ActionEffect:
-    """What an operator's action would do, for the confirmation."""
+    """The effect of an operator's action, for the confirmation."""
 
     action: AuditAction
     text: str  #: in one or two sentences, with the amounts

@@ -10,13 +10,10 @@ from warmfront.problems.spec import Difficulty, Dtype
 from warmfront.wire.base import ResponseModel, Timestamp
 
 
-class GpuResponse(ResponseModel):
-    """A GPU type."""
+class GpuRoofs(ResponseModel):
+    """The roofs of a GPU type in a roofline chart."""
 
     name: str
-    display_name: str = Field(examples=["AMD MI300X (192GB, $1.99/hr)"])
-    arch: str
-    memory_bytes: int
     bandwidth_bytes_per_s: float
     infinity_cache_bandwidth_bytes_per_s: float | None = Field(
         description="Null without an Infinity Cache, or if no figure is verified."
@@ -26,6 +23,14 @@ class GpuResponse(ResponseModel):
     matrix_peak_flops: dict[str, float] = Field(
         description="FLOP/s of the matrix cores, by element type.", examples=[{"fp16": 1307.4e12}]
     )
+
+
+class GpuResponse(GpuRoofs):
+    """A GPU type."""
+
+    display_name: str = Field(examples=["AMD MI300X (192GB, $1.99/hr)"])
+    arch: str
+    memory_bytes: int
     compute_units: int
     rate_usd_per_h: float | None
     enabled: bool = Field(description="Whether submissions may request it.")

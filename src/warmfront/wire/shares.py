@@ -8,6 +8,7 @@ from pydantic import Field
 
 from warmfront.store.account_records import SharedKind, Visibility
 from warmfront.wire.base import RequestModel, ResponseModel, Timestamp
+from warmfront.wire.catalog import GpuRoofs
 from warmfront.wire.events import EventObject
 from warmfront.wire.submission_detail import SubmissionDetailResponse
 from warmfront.wire.xray import XrayReportResponse, XrayRequest
@@ -79,3 +80,4 @@ class SharedResponse(ResponseModel):
     events: list[EventObject] = Field(description="Results of a submission; empty for an X-ray.")
     xray: XrayReportResponse | None = Field(description="The report of an X-ray; null for a submission.")
     arch: str | None = Field(description="The GPU architecture of an X-ray.")
+    gpu: GpuRoofs | None = Field(description="The GPU type of a submission; null for an X-ray.")

@@ -34,13 +34,14 @@ export function histogramSpec(samples: readonly number[], median: number, ci: In
     fitY: true,
     xs,
     series: [
+      // First, so that the bars cover the band and keep their color.
+      ...(ci === null ? [] : [intervalSeries({ x0: ci[0], x1: ci[1], y0: null, y1: null }, none)]),
       {
         name: "Samples",
         color: "color-mix(in srgb, var(--accent) 55%, var(--surface))",
         mark: { kind: "boxes", boxes: bars.map((bar) => ({ x0: bar.from, x1: bar.to, y0: 0, y1: bar.count })), gapPx: 1 },
         values: bars.map((bar) => bar.count),
       },
-      ...(ci === null ? [] : [intervalSeries({ x0: ci[0], x1: ci[1], y0: null, y1: null }, none)]),
       medianSeries({ x0: median, x1: median, y0: null, y1: null }, none),
     ],
     readout: (index) => {

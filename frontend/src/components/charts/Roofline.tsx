@@ -2,7 +2,7 @@
 import { useMemo } from "react";
 import { gflops, percent, significant } from "../../lib/format";
 import { Chart } from "./Chart";
-import { powerText, type ChartSpec, type Series } from "./chartSpec";
+import { compactText, type ChartSpec, type Series } from "./chartSpec";
 import { attainable, ridge, type Ceilings, type Point, type Roof } from "./rooflineModel";
 import { extentOf, type Range } from "./scales";
 
@@ -40,8 +40,8 @@ export function rooflineSpec(limits: Ceilings, roofs: readonly Roof[], points: r
   return {
     summary: `Roofline of ${limits.gpu}: peak ${gflops(peak)}, memory bandwidth ${bandwidth}. ${points.map(numbered).join("; ")}`,
     heightPx: 380,
-    x: { kind: "log", label: "Arithmetic intensity (FLOP/byte)", extent: xExtent, format: powerText },
-    y: { kind: "log", label: "Throughput (GFLOP/s)", extent: yExtent, format: powerText },
+    x: { kind: "log", label: "Arithmetic intensity (FLOP/byte)", extent: xExtent, format: compactText },
+    y: { kind: "log", label: "Throughput (GFLOP/s)", extent: yExtent, format: compactText },
     xs,
     series: [
       ...roofs.map((roof) => roofSeries(roof, xs, highest, fastest)),

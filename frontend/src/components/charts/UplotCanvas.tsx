@@ -4,7 +4,7 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { resolveColors, useThemeKey } from "./chartColors";
 import { tickLabels, viewOf, type Axis, type ChartSpec, type View, type Zoom } from "./chartSpec";
-import { drawBand, drawBoxes, drawDots, drawLabels, drawLineName } from "./marks";
+import { drawBand, drawBoxes, drawDots, drawLabels, drawLineName, type TextBox } from "./marks";
 
 interface Props {
   spec: ChartSpec;
@@ -93,6 +93,7 @@ function options(spec: ChartSpec, element: HTMLElement, events: Events): uPlot.O
   const colors = resolveColors(element, THEME);
   const seriesColors = resolveColors(element, Object.fromEntries(spec.series.map(({ name, color }) => [name, color])));
   const family = getComputedStyle(element).fontFamily;
+  let names: TextBox[] = [];
   const range = (axis: "x" | "y") => (): uPlot.Range.MinMax => {
     const shown = events.view()?.[axis];
     return shown === undefined ? [0, 1] : [shown.min, shown.max];
@@ -113,7 +114,8 @@ function options(spec: ChartSpec, element: HTMLElement, events: Events): uPlot.O
       points: { show: (_, index) => pointMark(spec, index, seriesColors) },
     },
     hooks: {
-      drawSeries: [(plot, index) => drawMark(plot, spec, index, seriesColors, { ...colors, font: font(family, 600) })],
+      drawClear: [() => void (names = [])],
+      drawSeries: [(plot, index) => drawMark(plot, spec, index, seriesColors, { ...colors, font: font(family, 600) }, names)],
       setCursor: [(plot) => events.cursor(plot.cursor.idx ?? null)],
       setSelect: [(plot) => selected(plot, events)],
       ready: [
@@ -175,13 +177,13 @@ function pointMark(spec: ChartSpec, index: number, colors: Record<string, string
   return point;
 }
 
-function drawMark(plot: uPlot, spec: ChartSpec, index: number, colors: Record<string, string>, theme: ThemeColors & { font: string }): void {
+function drawMark(plot: uPlot, spec: ChartSpec, index: number, colors: Record<string, string>, theme: ThemeColors & { font: string }, names: TextBox[]): void {
   const series = spec.series[index - 1];
   const values = plot.data[index];
   if (series === undefined || values === undefined) return;
   const color = colors[series.name] ?? "";
   if (series.mark.kind === "line") {
-    if (series.mark.label !== undefined) drawLineName(plot, values, series.mark.label, color, theme.font);
+    if (series.mark.label !== undefined) drawLineName(plot, values, series.mark.label, color, theme.font, names);
     return;
   }
   const { ctx, bbox } = plot;

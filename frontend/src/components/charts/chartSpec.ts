@@ -234,11 +234,14 @@ function dollarTick(usd: number, step: number): string {
   return `$${usd.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })}`;
 }
 
-/** A power of ten on a logarithmic axis: 0.01, 1, 100, but 10⁶ and 2×10⁶. */
-export function powerText(value: number): string {
-  if (value < 1e5 && value >= 1e-3) return String(value);
-  const exponent = Math.floor(Math.log10(value) + 1e-9);
-  const mantissa = Math.round(value / 10 ** exponent);
-  const digits = String(exponent).replace(/./g, (digit) => (digit === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹".charAt(Number(digit))));
-  return `${mantissa === 1 ? "" : `${mantissa}×`}10${digits}`;
+const PREFIXES: readonly [number, string][] = [
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "k"],
+];
+
+/** A tick of a logarithmic axis: 0.01, 1, 500, 20k, 5M. */
+export function compactText(value: number): string {
+  const [scale, prefix] = PREFIXES.find(([scale]) => value >= scale) ?? [1, ""];
+  return `${Number((value / scale).toPrecision(6))}${prefix}`;
 }

@@ -87,9 +87,24 @@ export function drawBand(plot: uPlot, lower: readonly (number | null)[], upper: 
   ctx.fill();
 }
 
-/** Write the name of a line above it: at the right end if it is horizontal, else along its start. */
-export function drawLineName(plot: uPlot, values: uPlot.AlignedData[number], text: string, color: string, font: string): void {
+/** In a narrower plot names would cross other lines; the legend has them as well. */
+const MIN_WIDTH_FOR_NAMES_PX = 480;
+
+/** A rectangle on the canvas that has text. */
+export interface TextBox {
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
+/**
+ * Write the name of a line above it: at the right end if it is horizontal, else along its start. A name that would overlap
+ * one of `taken` is moved to the left.
+ */
+export function drawLineName(plot: uPlot, values: uPlot.AlignedData[number], text: string, color: string, font: string, taken: TextBox[]): void {
   const { ctx, bbox } = plot;
+  if (bbox.width < MIN_WIDTH_FOR_NAMES_PX * devicePixelRatio) return;
   const [x, y] = [position(plot, "x"), position(plot, "y")];
   const corners = Array.from(plot.data[0]).flatMap((at, index): [number, number][] => {
     const value = values[index];
@@ -103,14 +118,24 @@ export function drawLineName(plot: uPlot, values: uPlot.AlignedData[number], tex
   const top = start[1] + slope * (left - start[0]);
   if (left > bbox.left + bbox.width || left > end[0] || top < bbox.top || top > bbox.top + bbox.height + 1) return;
   ctx.save();
-  ctx.translate(left, top);
-  ctx.rotate(Math.atan(slope));
   ctx.font = font;
+  const right = left - 6 * devicePixelRatio;
+  const size = { width: ctx.measureText(text).width, height: 14 * devicePixelRatio };
+  const moved = isFlat ? freeRight(right, top, size, taken) - right : 0;
+  if (isFlat) taken.push({ left: right + moved - size.width, right: right + moved, top: top - size.height, bottom: top });
+  ctx.translate(left + moved, top);
+  ctx.rotate(Math.atan(slope));
   ctx.fillStyle = color;
   ctx.textAlign = isFlat ? "right" : "left";
   ctx.textBaseline = "bottom";
   ctx.fillText(text, (isFlat ? -6 : 6) * devicePixelRatio, -2 * devicePixelRatio);
   ctx.restore();
+}
+
+/** The right end of a text with its bottom at `bottom` that overlaps none of the others, at or left of `right`. */
+export function freeRight(right: number, bottom: number, { width, height }: { width: number; height: number }, taken: readonly TextBox[]): number {
+  const overlapped = taken.find((other) => other.left < right && other.right > right - width && other.top < bottom && other.bottom > bottom - height);
+  return overlapped === undefined ? right : freeRight(overlapped.left - height, bottom, { width, height }, taken);
 }
 
 interface LabelColors {

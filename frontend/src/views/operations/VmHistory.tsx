@@ -48,7 +48,7 @@ export function VmHistory({ data, now, hours, setHours }: Props): React.JSX.Elem
 function TotalsTable({ data, now }: { data: OperationsResponse; now: number }): React.JSX.Element {
   return (
     <details>
-      <summary>Show as table</summary>
+      <summary>Totals by VM</summary>
       <div className="scroll" tabIndex={0} role="region" aria-label="Time by VM">
         <table>
           <thead>

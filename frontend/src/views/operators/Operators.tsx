@@ -45,8 +45,10 @@ function Loaded({ data, offsetMs, refetch }: { data: OperationsResponse; offsetM
     <div className="stack operators">
       <div className="row">
         <h1 className="grow">Operators</h1>
-        <Link href="/operations">Operations</Link>
-        <Link href="/people">People, keys and teams</Link>
+        <span className="row">
+          <Link href="/operations">Operations</Link>
+          <Link href="/people">People, keys and teams</Link>
+        </span>
       </div>
       <VmControls vms={data.vms} now={now} onChange={changed} />
       <RunControls data={data} now={now} onChange={changed} />

@@ -2,11 +2,10 @@
 import { useEffect, useMemo, useState } from "react";
 import type { AssemblyBlock } from "../../lib/generated";
 import { AssemblyList } from "../xray/AssemblyList";
-import { instructionHelp, mnemonic } from "../xray/instructionHelp";
+import { InstructionHelp } from "../xray/InstructionHelp";
 import { lineColors } from "../xray/lineColors";
 import type { XrayReportData } from "../xray/report";
 import type { EditorHandle } from "./Editor";
-import { TileHelp } from "./TileHelp";
 import { kernelAt } from "./xrayStatus";
 
 interface Props {
@@ -46,16 +45,7 @@ export function AssemblyPanel({ report, editor, cursor }: Props): React.JSX.Elem
         onOpen={(line) => editor?.goTo(line)}
         onInstruction={setInstruction}
       />
-      <p className="small instruction-help" role="status">
-        {instruction === null ? (
-          <span className="dim">Point at an instruction, or use the arrow keys, to see what it does.</span>
-        ) : (
-          <>
-            <code>{mnemonic(instruction)}</code> {instructionHelp(instruction) ?? "No description."}
-          </>
-        )}
-      </p>
-      {instruction?.startsWith("v_mfma_") === true && <TileHelp key={mnemonic(instruction)} mnemonic={mnemonic(instruction)} />}
+      <InstructionHelp instruction={instruction} />
     </div>
   );
 }

@@ -14,6 +14,7 @@ import { hipHelp } from "./hipHelp";
 import { appearance, hipKeywords } from "./hipLanguage";
 import { linkedLines, setActiveLine, setLineColors } from "./linkedLines";
 import type { LineDiagnostic } from "./lineDiagnostics";
+import { tabOrder, type TabMode } from "./tabOrder";
 
 export interface EditorHandle {
   code: () => string;
@@ -36,17 +37,17 @@ interface Props {
   onAction: (action: Action) => void;
   /** The cursor moved to this line. */
   onCursor: (line: number) => void;
-  onFocus: (focused: boolean) => void;
+  onTabMode: (mode: TabMode) => void;
 }
 
-export default function Editor({ ref, initial, vim, onChange, onAction, onCursor, onFocus }: Props): React.JSX.Element {
+export default function Editor({ ref, initial, vim, onChange, onAction, onCursor, onTabMode }: Props): React.JSX.Element {
   const parent = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const keys = useRef(new Compartment());
-  const handlers = useRef({ onChange, onAction, onCursor, onFocus });
+  const handlers = useRef({ onChange, onAction, onCursor, onTabMode });
   const startCode = useRef(initial);
   useEffect(() => {
-    handlers.current = { onChange, onAction, onCursor, onFocus };
+    handlers.current = { onChange, onAction, onCursor, onTabMode };
   });
   useEffect(() => {
     if (parent.current === null) return undefined;
@@ -55,7 +56,6 @@ export default function Editor({ ref, initial, vim, onChange, onAction, onCursor
       if (update.selectionSet || update.docChanged) {
         handlers.current.onCursor(update.state.doc.lineAt(update.state.selection.main.head).number);
       }
-      if (update.focusChanged) handlers.current.onFocus(update.view.hasFocus);
     });
     const shortcuts = Prec.highest(
       EditorView.domEventHandlers({
@@ -70,7 +70,7 @@ export default function Editor({ ref, initial, vim, onChange, onAction, onCursor
     );
     const state = EditorState.create({
       doc: startCode.current,
-      extensions: [keys.current.of([]), shortcuts, replaceSelection, notifyChange, ...baseExtensions()],
+      extensions: [keys.current.of([]), shortcuts, replaceSelection, notifyChange, tabOrder((mode) => handlers.current.onTabMode(mode)), ...baseExtensions()],
     });
     const editor = new EditorView({ state, parent: parent.current });
     view.current = editor;

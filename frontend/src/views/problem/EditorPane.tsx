@@ -5,6 +5,7 @@ import { useStored } from "../../lib/hooks";
 import type { Action } from "./actions";
 import type { EditorHandle } from "./Editor";
 import { StatusLine } from "./StatusLine";
+import type { TabMode } from "./tabOrder";
 import type { DraftState } from "./useDraft";
 import type { LiveXray } from "./useLiveXray";
 
@@ -39,7 +40,7 @@ export function EditorPane({
   children,
 }: Props): React.JSX.Element {
   const [vim, setVim] = useStored("warmfront.vim", "no");
-  const [focused, setFocused] = useState(false);
+  const [tabMode, setTabMode] = useState<TabMode>(null);
   return (
     <section className="card editor-card" aria-label="Editor" data-tour="editor">
       {children}
@@ -52,30 +53,40 @@ export function EditorPane({
             onChange={draft.change}
             onAction={onAction}
             onCursor={onCursor}
-            onFocus={setFocused}
+            onTabMode={setTabMode}
           />
         </Suspense>
       </div>
-      <div className="row small dim editor-foot">
-        <StatusLine live={live} code={draft.code} cursor={cursor} onOpen={onXray} />
-        <span className={`tab-hint ${focused ? "" : "invisible"}`} aria-hidden="true">
-          <kbd>Esc</kbd> then <kbd>Tab</kbd> leaves the editor
-        </span>
-        <label className="row check">
-          <input type="checkbox" checked={vim === "yes"} onChange={(event) => setVim(event.target.checked ? "yes" : "no")} />
-          Vim keys
-        </label>
-        <button
-          className="button plain small"
-          title="Replace the code with the starter code; undo restores your code"
-          disabled={draft.code === starter}
-          onClick={() => editor?.replace(starter)}
-        >
-          Reset
-        </button>
-        <button className="button plain small" aria-keyshortcuts="?" onClick={onShortcuts}>
-          Shortcuts <kbd>?</kbd>
-        </button>
+      <div className="editor-foot-frame">
+        <div className="row small dim editor-foot">
+          <StatusLine live={live} code={draft.code} cursor={cursor} onOpen={onXray} />
+          <span className={`tab-hint ${tabMode === null ? "invisible" : ""}`} aria-hidden="true">
+            {tabMode === "leaves" ? (
+              <>
+                <kbd>Tab</kbd> leaves the editor, until you type
+              </>
+            ) : (
+              <>
+                <kbd>Esc</kbd> then <kbd>Tab</kbd> leaves the editor
+              </>
+            )}
+          </span>
+          <label className="row check">
+            <input type="checkbox" checked={vim === "yes"} onChange={(event) => setVim(event.target.checked ? "yes" : "no")} />
+            Vim keys
+          </label>
+          <button
+            className="button plain small"
+            title="Replace the code with the starter code; undo restores your code"
+            disabled={draft.code === starter}
+            onClick={() => editor?.replace(starter)}
+          >
+            Reset
+          </button>
+          <button className="button plain small" aria-keyshortcuts="?" onClick={onShortcuts}>
+            Shortcuts <kbd>?</kbd>
+          </button>
+        </div>
       </div>
     </section>
   );

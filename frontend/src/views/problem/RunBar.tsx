@@ -32,8 +32,8 @@ export function RunBar(props: Props): React.JSX.Element {
           <span className="hidden">GPU</span>
           <select value={gpu} onChange={(event) => props.onGpu(event.target.value)} disabled={busy}>
             {gpus.map(({ name, display_name: title, enabled }) => (
-              <option key={name} value={name} disabled={!enabled}>
-                {enabled ? title : `${title}, not available`}
+              <option key={name} value={name} disabled={!enabled} title={title}>
+                {enabled ? name : `${name}, not available`}
               </option>
             ))}
           </select>

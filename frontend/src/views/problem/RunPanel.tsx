@@ -34,8 +34,8 @@ export function RunPanel({ running, slug, code, onLine, onRestore, onRunAll }: P
   const tone = isStale || verdict === null ? "" : isFailure(verdict) ? "bad" : "good";
   return (
     <section className={`run-panel stack ${tone}`} aria-labelledby="run-title" ref={section} data-stale={isStale}>
-      <div className="row">
-        <h2 id="run-title" className="grow" role="status" data-testid="run-status" data-status={verdict?.status ?? "RUNNING"}>
+      <div className="row run-head">
+        <h2 id="run-title" role="status" data-testid="run-status" data-status={verdict?.status ?? "RUNNING"}>
           {headline(progress)}
         </h2>
         {verdict?.status === "ACCEPTED" && <Link href={`/leaderboard/${slug}`}>Leaderboard</Link>}

@@ -5,7 +5,7 @@ import { ACTIONS } from "./actions";
 const OTHERS: readonly (readonly [keys: string, meaning: string])[] = [
   ["?", "Show this list (outside the editor)"],
   ["Esc, then Tab", "Leave the editor"],
-  ["Tab, Shift+Tab", "In the editor: indent, unindent"],
+  ["Tab, Shift+Tab", "In the editor: indent, unindent; before typing: move on"],
   ["Ctrl+Space", "Complete a HIP name"],
   ["F1", "In the editor: explain the name at the cursor"],
   ["Ctrl+F", "Search and replace"],

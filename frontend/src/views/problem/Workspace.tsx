@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useMediaQuery, useStored, useTitle } from "../../lib/hooks";
 import type { Dtype, GpuResponse, ProblemDetailResponse } from "../../lib/generated";
-import { actionForKey, type Action } from "./actions";
+import type { Action } from "./actions";
 import { Dock, type DockTab } from "./Dock";
 import type { EditorHandle } from "./Editor";
 import { EditorPane } from "./EditorPane";
@@ -20,6 +20,7 @@ import { useLiveXray } from "./useLiveXray";
 import { useNotification } from "./useNotification";
 import { useQuote } from "./useQuote";
 import { useRun, type RunState } from "./useRun";
+import { useShortcutKeys } from "./useShortcutKeys";
 import { xrayDiagnostics } from "./xrayStatus";
 
 /** The width from which the dock is beside the editor; the same as in workspace.css. */
@@ -185,25 +186,4 @@ function useMarks(editor: EditorHandle | null, running: RunState, xray: { report
     const seen = new Set(fromVerdict.map(({ line, severity }) => `${line} ${severity}`));
     editor.showDiagnostics([...fromVerdict, ...fromXray.filter(({ line, severity }) => !seen.has(`${line} ${severity}`))]);
   }, [editor, verdict, judged, xray]);
-}
-
-/** The keyboard shortcuts outside the editor, which handles its own. */
-function useShortcutKeys(act: (action: Action) => void, showShortcuts: () => void): void {
-  const latest = useRef({ act, showShortcuts });
-  useEffect(() => {
-    latest.current = { act, showShortcuts };
-  });
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented) return;
-      const action = actionForKey(event);
-      const isTyping = event.target instanceof HTMLElement && event.target.closest("input, select, textarea, .cm-editor") !== null;
-      if (action !== null) latest.current.act(action);
-      else if (event.key === "?" && !isTyping) latest.current.showShortcuts();
-      else return;
-      event.preventDefault();
-    };
-    window.addEventListener("keydown", onKeyDown);
-    return () => window.removeEventListener("keydown", onKeyDown);
-  }, []);
 }

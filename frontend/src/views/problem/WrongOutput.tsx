@@ -56,7 +56,7 @@ function Differences({ info }: { info: DebugInfo }): React.JSX.Element {
             ))}
             <th className="number">Expected</th>
             <th className="number">Actual</th>
-            <th className="number">Difference</th>
+            <th className="number difference">Difference</th>
           </tr>
         </thead>
         <tbody>
@@ -72,7 +72,7 @@ function Differences({ info }: { info: DebugInfo }): React.JSX.Element {
               ))}
               <td className="number">{cell(expected)}</td>
               <td className="number">{cell(actual)}</td>
-              <td className="number">{cell(difference)}</td>
+              <td className="number difference">{cell(difference)}</td>
             </tr>
           ))}
         </tbody>

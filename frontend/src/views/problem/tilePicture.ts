@@ -1,4 +1,5 @@
 /** Draw which lane has which elements of A, B and D of a matrix instruction. */
+import "./tile.css";
 import type { Box, MatrixForm, Tile } from "./hipReference";
 
 const SVG = "http://www.w3.org/2000/svg";

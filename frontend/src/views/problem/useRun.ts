@@ -139,7 +139,7 @@ function newKey(): string {
   return `page-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }
 
-export /** The shell asks for a key if it is missing or invalid. */
+/** The shell asks for a key if it is missing or invalid. */
 function isShownAsDialog(error: ApiError): boolean {
   return error.body.status === 401 && currentConnection().keyPrompt !== null;
 }

@@ -26,9 +26,9 @@ export default function Problems(): React.JSX.Element {
   const solved = all.filter((problem) => problem.solved).length;
   return (
     <div className="stack">
-      <div className="row">
+      <div className="row problems-head">
         <h1>Problems</h1>
-        <span className="dim grow" role="status">
+        <span className="dim" role="status">
           {data === null ? "Loading…" : `${shown.length} of ${plural(all.length, "problem")}, ${solved} solved by you`}
         </span>
         <Link className="button" href="/scratch" title="X-ray and launch any kernel, without a problem">

@@ -6,6 +6,7 @@ import { useQuery, useStored, useTitle } from "../../lib/hooks";
 import { panelProps, Tabs } from "../../components/Tabs";
 import type { EditorHandle } from "../problem/Editor";
 import { EditorPane } from "../problem/EditorPane";
+import HistoryPanel from "../problem/HistoryPanel";
 import { Notices } from "../problem/Notices";
 import { MAX_SOURCE_BYTES } from "../problem/RunBar";
 import { RunPanel } from "../problem/RunPanel";
@@ -13,6 +14,7 @@ import { Shortcuts } from "../problem/Shortcuts";
 import { useDraft } from "../problem/useDraft";
 import { useLiveXray } from "../problem/useLiveXray";
 import { useRun } from "../problem/useRun";
+import { useShortcutKeys } from "../problem/useShortcutKeys";
 import XrayPanel from "../problem/XrayPanel";
 import { xrayDiagnostics } from "../problem/xrayStatus";
 import { findKernels } from "./kernelParameters";
@@ -33,6 +35,7 @@ const TABS = [
   { id: "launch", name: "Launch" },
   { id: "xray", name: "X-ray" },
   { id: "assembly", name: "Assembly" },
+  { id: "history", name: "History" },
 ] as const;
 
 type ScratchTab = (typeof TABS)[number]["id"];
@@ -63,6 +66,7 @@ export default function Scratch(): React.JSX.Element {
     if (form.launch === null) return;
     start({ solution_code: editor?.code() ?? draft.code, problem: "scratch", endpoint: "checker", launch: form.launch });
   };
+  useShortcutKeys(launch, () => setShowsShortcuts(true));
   useOpenedLaunch(editor, onFields);
   useEffect(() => {
     if (editor === null) return;
@@ -121,6 +125,14 @@ export default function Scratch(): React.JSX.Element {
                 />
               )}
             </div>
+          ) : tab === "history" ? (
+            <HistoryPanel
+              slug="scratch"
+              code={draft.code}
+              current={running.run?.id ?? null}
+              ended={!busy}
+              onRestore={(text) => editor?.replace(text)}
+            />
           ) : (
             <XrayPanel view={tab} live={live} code={draft.code} slug={null} dtype={null} cursor={cursor} editor={editor} onLine={(line) => editor?.goTo(line)} />
           )}

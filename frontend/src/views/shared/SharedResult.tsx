@@ -54,7 +54,7 @@ export function SharedResult({ result }: { result: SharedResponse }): React.JSX.
       />
       <div {...panelProps(tab)} className="stack panel">
         {tab === "results" && submission !== null && (
-          <Results submission={submission} progress={progress} gpu={undefined} onLine={show} />
+          <Results submission={submission} progress={progress} gpu={result.gpu ?? undefined} onLine={show} />
         )}
         {tab === "xray" && report !== null && (
           <div className="stack xray">

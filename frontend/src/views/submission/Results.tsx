@@ -6,7 +6,7 @@ import { VerdictDetails } from "../problem/VerdictDetails";
 import "../problem/problem.css";
 import { intervalText, medianText, timingInterval, timingNote, timingSummary } from "../../lib/timingText";
 import type { SubmissionProgress } from "../../lib/submissionProgress";
-import type { CaseResult, GpuResponse, SubmissionDetailResponse, Timing } from "../../lib/generated";
+import type { CaseResult, GpuRoofs, SubmissionDetailResponse, Timing } from "../../lib/generated";
 import { Badge } from "../../components/Badge";
 import { Progress } from "../../components/Progress";
 import { NoisyLabel } from "../../components/TimeValue";
@@ -20,7 +20,7 @@ import { Roofline } from "../../components/charts/Roofline";
 interface Props {
   submission: SubmissionDetailResponse;
   progress: SubmissionProgress;
-  gpu: GpuResponse | undefined;
+  gpu: GpuRoofs | undefined;
   /** Show a line of the source. */
   onLine: (line: number) => void;
 }
@@ -216,7 +216,7 @@ function InOrder({ timing }: { timing: Timing }): React.JSX.Element {
 interface RooflineProps {
   submission: SubmissionDetailResponse;
   timings: readonly Timing[];
-  gpu: GpuResponse;
+  gpu: GpuRoofs;
 }
 
 function RooflineCard({ submission, timings, gpu }: RooflineProps): React.JSX.Element {

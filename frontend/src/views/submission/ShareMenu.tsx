@@ -7,7 +7,7 @@ import { useQuery } from "../../lib/hooks";
 const TEXTS: Record<Visibility, string> = {
   private: "Only you and operators can open it.",
   unlisted: "Everyone who has the link can open it, without an account.",
-  public: "Everyone can open it, and it is listed.",
+  public: "Everyone can open it, and it is listed in Shared results.",
 };
 
 export function ShareMenu({ id }: { id: string }): React.JSX.Element {

@@ -1,6 +1,7 @@
 /** Source and assembly side by side. Hovering over a line, or moving with the arrow keys, highlights the matching lines in the other pane. */
 import { useEffect, useId, useMemo, useRef, useState, type KeyboardEvent } from "react";
 import type { AssemblyBlock } from "../../lib/generated";
+import { InstructionHelp } from "./InstructionHelp";
 import { assemblyRows, instructionsByLine, nextLine } from "./mapping";
 
 interface Props {
@@ -14,6 +15,7 @@ interface Props {
 export function Assembly({ code, blocks, kernel, line }: Props) {
   const [marked, setMarked] = useState<number | null>(line);
   const [origin, setOrigin] = useState<"source" | "isa">("isa");
+  const [instruction, setInstruction] = useState<string | null>(null);
   const counts = useMemo(() => instructionsByLine(blocks), [blocks]);
   const assembly = useMemo(() => assemblyRows(blocks), [blocks]);
   const lines = useMemo(() => code.split("\n"), [code]);
@@ -33,7 +35,9 @@ export function Assembly({ code, blocks, kernel, line }: Props) {
     event.preventDefault();
     // Both panes move by source lines; the focused pane also scrolls to its own highlight.
     setOrigin(from);
-    setMarked(nextLine([...counts.keys()], marked, direction));
+    const next = nextLine([...counts.keys()], marked, direction);
+    setMarked(next);
+    setInstruction(assembly.find((row) => row.line === next && !row.isLabel)?.text ?? null);
   };
   const panes = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -75,7 +79,12 @@ export function Assembly({ code, blocks, kernel, line }: Props) {
           depth: row.isLabel ? -1 : row.depth,
         }))}
         onHighlight={(target) => highlight("isa", target)}
+        onRow={(index) => {
+          const row = assembly[index];
+          setInstruction(row === undefined || row.isLabel ? null : row.text);
+        }}
       />
+      <InstructionHelp instruction={instruction} />
     </div>
   );
 }
@@ -101,9 +110,11 @@ interface PaneProps {
   items: readonly Item[];
   onKeyDown: (event: KeyboardEvent) => void;
   onHighlight: (line: number | null) => void;
+  /** The pointer is on the row with this index. */
+  onRow?: (index: number) => void;
 }
 
-function Pane({ title, label, active, follow, items, onKeyDown, onHighlight }: PaneProps) {
+function Pane({ title, label, active, follow, items, onKeyDown, onHighlight, onRow }: PaneProps) {
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   useEffect(() => {
@@ -128,7 +139,7 @@ function Pane({ title, label, active, follow, items, onKeyDown, onHighlight }: P
         onKeyDown={onKeyDown}
         {...(anchored ? { "aria-activedescendant": `${id}-${anchored.key}` } : {})}
       >
-        {items.map((item) => (
+        {items.map((item, index) => (
           <div
             key={item.key}
             id={`${id}-${item.key}`}
@@ -137,7 +148,10 @@ function Pane({ title, label, active, follow, items, onKeyDown, onHighlight }: P
             className={rowClass(item, active)}
             data-anchor={item.anchor ? "" : undefined}
             data-line={item.line ?? undefined}
-            onPointerEnter={() => item.line !== null && onHighlight(item.line)}
+            onPointerEnter={() => {
+              onRow?.(index);
+              if (item.line !== null) onHighlight(item.line);
+            }}
             onClick={() => item.line !== null && onHighlight(item.line)}
           >
             <span className="pane-gutter">{item.gutter}</span>

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse, Response
 
 from warmfront import gpus
+from warmfront.api import serialization
 from warmfront.api.auth import Caller
 from warmfront.api.deps import CallerDep, ProblemsDep, ServiceDep
 from warmfront.api.disconnects import ClientDisconnected, run_while_connected
@@ -63,15 +64,10 @@ async def list_gpus(service: ServiceDep) -> GpuListResponse:
     return GpuListResponse(
         items=[
             GpuResponse(
-                name=gpu.name,
+                **dict(serialization.gpu_roofs(gpu)),
                 display_name=gpu.display_name(rates.get(gpu.name)),
                 arch=gpu.arch,
                 memory_bytes=gpu.memory_bytes,
-                bandwidth_bytes_per_s=gpu.bandwidth_bytes_per_s,
-                infinity_cache_bandwidth_bytes_per_s=gpu.infinity_cache_bandwidth_bytes_per_s,
-                lds_bandwidth_bytes_per_s=gpu.lds_bandwidth_bytes_per_s,
-                peak_flops={dtype: gpu.peak_flops_for(dtype) for dtype in Dtype},
-                matrix_peak_flops=dict(gpu.matrix_peak_flops),
                 compute_units=gpu.compute_units,
                 rate_usd_per_h=float(rates[gpu.name]) if gpu.name in rates else None,
                 enabled=gpu.name in rates,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 
+from warmfront import gpus
 from warmfront.api import serialization
 from warmfront.api.browser_origin import BrowserOrigin
 from warmfront.api.deps import CallerDep, OptionalCallerDep, ProblemsDep, ServiceDep
@@ -211,6 +212,7 @@ async def _shared_submission(
         events=[_without_costs(event) for event in events if event.status not in _NOT_SHARED],
         xray=None,
         arch=None,
+        gpu=None if (gpu := gpus.by_name(submission.gpu)) is None else serialization.gpu_roofs(gpu),
     )
 
 
@@ -229,6 +231,7 @@ def _shared_xray(share: Share, *, own: bool) -> SharedResponse:
         events=[],
         xray=XrayReportResponse.model_validate(share.content["report"]),
         arch=share.content["arch"],
+        gpu=None,
     )
 
 
