@@ -117,8 +117,30 @@ def assembly() -> dict[str, object]:
         "global_store": b,
         "ds_read_y": shared[at + 5],
         "ds_read_u8": [struct.unpack_from("B", shared_bytes, int(i) * 4 + 3)[0] for i in at],
+        "ds_read2": shared[at + 3].astype(np.int64) ^ 3 * shared[at + 7].astype(np.int64),
         "ds_write": b[63 - LANES],
+        "ds_write2": a[63 - LANES] ^ 3 * b,
+        "cndmask": np.where(a < b, a, b),
+        "cmp": np.full(64, _folded_mask(a < b)),
+        "dot2c": np.full(64, _bits(1.0 + 1 * 3 + 2 * 4)),
+        "halves": np.full(64, _half(4.0)),
+        "mfma": [_bits(value) for value in _products(a % 8, b % 8)],
     }
+
+
+def _folded_mask(lanes: NDArray[np.bool_]) -> int:
+    """Return the exclusive or of both halves of a mask with one bit per lane."""
+    mask = sum(1 << lane for lane in np.flatnonzero(lanes).tolist())
+    return (mask ^ mask >> 32) & 0xFFFFFFFF
+
+
+def _products(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return two items of each lane of A times B plus its transpose, of 16 x 4 by 4 x 16 items."""
+    left, right = a.reshape(4, 16).T, b.reshape(4, 16)
+    sums = left @ right + (left @ right).T
+    row = 4 * (LANES // 16)
+    result: NDArray[np.int64] = sums[row, LANES % 16] + 1024 * sums[row + 3, LANES % 16]
+    return result
 
 
 def intrinsics() -> dict[str, object]:

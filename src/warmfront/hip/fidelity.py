@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from warmfront.hip.builtins import Fidelity, all_builtins
+from warmfront.hip.source.inline_assembly import matrix_builtins
 from warmfront.hip.source.lexer import LexError, Token, TokenKind, tokenize
 from warmfront.value_class import dataclass
 
@@ -38,16 +39,16 @@ def assess_fidelity(source: str) -> SourceFidelity:
         tokens = tokenize(source)
     except LexError:  # the compiler explains it
         return SourceFidelity(Fidelity.EXACT)
-    by_reason: dict[str, list[str]] = {}
+    by_reason: dict[str, dict[str, None]] = {}  # the names in the order of the source
     for line in (tokens.code, *(directive.tokens for directive in tokens.directives)):
         for index, token in enumerate(line):
-            if token.kind is TokenKind.NAME and (reason := _reason(token.text, line, index)):
-                names = by_reason.setdefault(reason, [])
-                if token.text not in names:
-                    names.append(token.text)
+            assembly = matrix_builtins(token.text) if token.kind is TokenKind.STRING else ()
+            for name in (token.text,) if token.kind is TokenKind.NAME else assembly:
+                if reason := _reason(name, line, index):
+                    by_reason.setdefault(reason, {})[name] = None
     if not by_reason:
         return SourceFidelity(Fidelity.EXACT)
-    reasons = (f"{_enumerate(names)}: {reason}" for reason, names in by_reason.items())
+    reasons = (f"{_enumerate([*names])}: {reason}" for reason, names in by_reason.items())
     return SourceFidelity(Fidelity.APPROXIMATE, "; ".join(reasons) + ".")
 
 

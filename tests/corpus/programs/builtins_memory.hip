@@ -100,6 +100,8 @@ __global__ void buffers(const unsigned* in, unsigned* out, unsigned* scratch) {
   CASE(buffer_load_lds, shared[63 - lane])
 }
 
+typedef float FourFloats __attribute__((ext_vector_type(4)));
+
 __global__ void assembly(const unsigned* in, unsigned* out, unsigned* scratch) {
   __shared__ __attribute__((aligned(16))) unsigned shared[256];
   extern __shared__ unsigned dynamic[];
@@ -157,11 +159,35 @@ __global__ void assembly(const unsigned* in, unsigned* out, unsigned* scratch) {
   CASE(ds_read_y, four.y)
   asm volatile("ds_read_u8 %0, %1 offset:3\n\ts_waitcnt lgkmcnt(0)" : "=v"(r) : "v"(address) : "memory");
   CASE(ds_read_u8, r)
+  float2 two;
+  asm volatile("ds_read2_b32 %0, %1 offset0:3 offset1:7\n\ts_waitcnt lgkmcnt(0)" : "=v"(two) : "v"(address) : "memory");
+  CASE(ds_read2, __float_as_uint(two.x) ^ 3 * __float_as_uint(two.y))
   asm volatile("s_barrier");
   const unsigned to = unsigned(reinterpret_cast<unsigned long long>(dynamic + lane));
   asm volatile("ds_write_b32 %0, %1 offset:256" ::"v"(to), "v"(b) : "memory");
   __syncthreads();
   CASE(ds_write, dynamic[64 + 63 - lane])
+  __syncthreads();
+  asm volatile("ds_write2st64_b32 %0, %1, %2 offset0:2 offset1:%3" ::"v"(to), "v"(a), "v"(b), "n"(3) : "memory");
+  __syncthreads();
+  CASE(ds_write2, dynamic[128 + 63 - lane] ^ 3 * dynamic[192 + lane])
+  unsigned long long mask = 0;
+  asm volatile("v_cmp_lt_u32_e64 %0, %2, %3\n\tv_cndmask_b32 %1, %3, %2, %0" : "=&s"(mask), "=&v"(r) : "v"(a), "v"(b));
+  CASE(cndmask, r)
+  CASE(cmp, unsigned(mask) ^ unsigned(mask >> 32))
+  f = 1.0f;
+  asm volatile("v_dot2c_f32_f16 %0, %2, %3" : "=v"(f) : "0"(f), "v"(0x40003c00u + (lane & 1)), "v"(0x44004200u));
+  CASE(dot2c, __float_as_uint(f) & 0xffff0000u)
+  asm volatile("v_pk_max_f16 %0, %1, %2\n\tv_add_f16 %0, %0, %2" : "=&v"(r) : "v"(0x40003c00u), "v"(0x3c004000u));
+  CASE(halves, r & 0xffffu)
+  // One product of 16 x 4 by 4 x 16, in the spelling of gfx940 and, added to it, in the older one.
+  const float left_item = float(a % 8), right_item = float(b % 8);
+  FourFloats sum;
+  asm volatile("s_nop 1\n\tv_mfma_f32_16x16x4_f32 %0, %1, %2, 0\n\ts_nop 15\n\t"
+               "v_mfma_f32_16x16x4f32 %0, %2, %1, %0 cbsz:0\n\ts_nop 15"
+               : "=&v"(sum)
+               : "v"(left_item), "v"(right_item));
+  CASE(mfma, __float_as_uint(sum[0] + 1024.0f * sum[3]))
 }
 
 // Intrinsics of LLVM, declared by the author; in the order that the names of the cases have in the test.

@@ -1,4 +1,6 @@
 // Ways to launch a kernel. No token here makes a thread wait, so every launch uses the plain loop.
+#include <hip/hip_ext.h>
+
 #include "check.h"
 
 struct Pair {
@@ -105,6 +107,21 @@ CASE(hipLaunchKernelGGL_with_and_without_template_arguments) {
   int* values = zeros<int>(64);
   hipLaunchKernelGGL(add_one, dim3(1), dim3(64), 0, 0, values, values, 64);
   CHECK(download(values, 64) == std::vector<int>(64, 1));
+}
+
+CASE(hipExtLaunchKernelGGL_records_events) {
+  const int count = 24;
+  float* out = zeros<float>(count);
+  hipEvent_t start, stop;
+  OK(hipEventCreate(&start));
+  OK(hipEventCreate(&stop));
+  hipExtLaunchKernelGGL(outer::inner::fill<3, float>, 1, 24, 0, nullptr, start, stop, 0, out, Pair{1.f, 2, 3.0}, count);
+  OK(hipEventSynchronize(stop));
+  float elapsed_ms = -1;
+  OK(hipEventElapsedTime(&elapsed_ms, start, stop));
+  CHECK(elapsed_ms >= 0);
+  hipExtLaunchKernelGGL(outer::inner::fill<4, float>, 1, 24, 0, nullptr, nullptr, nullptr, 0, out, Pair{1.f, 1, 3.0}, count);
+  CHECK(download(out, count) == counted_from_8(count));
 }
 
 CASE(hipLaunchKernel_with_pointers_to_arguments) {

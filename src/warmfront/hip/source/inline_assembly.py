@@ -1,7 +1,7 @@
 """Translate inline assembly whose meaning is known to calls of the CPU runtime.
 
-Waits, barriers, conversions, simple arithmetic, and loads and stores with the author's operands are
-supported. Any other statement is left unchanged, so that the compiler rejects it; `unknown_instruction`
+Waits, barriers, conversions, simple arithmetic, dense matrix instructions, and loads and stores with the
+author's operands are supported. Any other statement is left unchanged, so that the compiler rejects it; `unknown_instruction`
 returns the reason.
 """
 
@@ -11,12 +11,13 @@ import re
 import struct
 from typing import TYPE_CHECKING
 
+from warmfront.hip.builtins import PREFIX, all_builtins
 from warmfront.hip.source.edits import spell
 from warmfront.hip.source.lexer import TokenKind
 from warmfront.value_class import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from warmfront.hip.source.edits import TokenEditor
     from warmfront.hip.source.lexer import Token
@@ -32,6 +33,7 @@ _WITHOUT_EFFECT = frozenset(
 _ARITHMETIC = {
     name: sources
     for sources, names in {
+        0: "s_memtime s_memrealtime",
         1: "v_mov_b32 v_mov_b64 s_mov_b32 v_exp_f32 v_log_f32 v_rcp_f32 v_rsq_f32 v_sqrt_f32 v_floor_f32 "
            "v_cvt_f32_f16 v_cvt_f16_f32 v_cvt_f32_i32 v_cvt_f32_u32 v_cvt_i32_f32 v_cvt_u32_f32 "
            "v_cvt_f32_fp8 v_cvt_f32_bf8 v_cvt_f32_ubyte0 v_cvt_f32_ubyte1 v_cvt_f32_ubyte2 v_cvt_f32_ubyte3 "
@@ -39,10 +41,15 @@ _ARITHMETIC = {
         2: "v_add_f32 v_sub_f32 v_mul_f32 v_max_f32 v_min_f32 v_add_u32 v_sub_u32 v_mul_lo_u32 v_and_b32 "
            "v_or_b32 v_xor_b32 v_lshlrev_b32 v_lshrrev_b32 v_ashrrev_i32 v_max_i32 v_min_i32 v_max_u32 "
            "v_min_u32 v_fmac_f32 v_cvt_pkrtz_f16_f32 v_pk_add_f32 v_pk_mul_f32 v_pk_add_f16 v_pk_mul_f16 "
-           "v_mbcnt_lo_u32_b32 v_mbcnt_hi_u32_b32 ds_bpermute_b32",
+           "v_mbcnt_lo_u32_b32 v_mbcnt_hi_u32_b32 ds_bpermute_b32 ds_permute_b32 v_dot2c_f32_f16 "
+           "v_add_f16 v_sub_f16 v_mul_f16 v_max_f16 v_min_f16 v_pk_max_f16 v_pk_min_f16 v_cvt_pk_fp8_f32 "
+           "v_cvt_pk_bf8_f32 "
+           + " ".join(f"v_cmp_{relation}_{kind}" for kind, relations in
+                      {"f32": "lt le eq gt ge lg neq u o", "i32": "lt le eq gt ge ne",
+                       "u32": "lt le eq gt ge ne"}.items() for relation in relations.split()),
         3: "v_fma_f32 v_max3_f32 v_med3_f32 v_pk_fma_f32 v_pk_fma_f16 v_lshl_add_u32 v_lshl_or_b32 "
            "v_and_or_b32 v_or3_b32 v_add3_u32 v_bfe_u32 v_bfi_b32 v_perm_b32 v_alignbit_b32 "
-           "v_alignbyte_b32 v_dot2_f32_f16 v_dot4_i32_i8",
+           "v_alignbyte_b32 v_dot2_f32_f16 v_dot4_i32_i8 v_cndmask_b32 v_fma_f16",
     }.items()
     for name in names.split()
 }  # fmt: skip
@@ -207,9 +214,24 @@ class _Emitter:
                 raise UnknownAssemblyError(f"{mnemonic} with these operands")
             kind = mnemonic.rpartition("_")[2]
             literal = "" if "_pk_" in mnemonic else kind
-            sources = ", ".join(self.operand(word, literal=literal) for word in words[1:])
-            return f"::hipcpu::gcn::{mnemonic}({self.operand(words[0])}, {sources});"
+            sources = (self.operand(word, literal=literal) for word in words[1:])
+            return f"::hipcpu::gcn::{mnemonic}({', '.join((self.operand(words[0]), *sources))});"
+        if builtin := matrix_builtin(mnemonic):
+            return self._matrix(mnemonic, builtin, words)
         return self._memory(mnemonic, words)
+
+    def _matrix(self, mnemonic: str, builtin: str, words: list[str]) -> str:
+        modifiers = {"cbsz": "0", "abid": "0", "blgp": "0"}
+        operands = []
+        for word in words:
+            name, _, value = word.partition(":")
+            if name in modifiers and value:
+                modifiers[name] = self.number(value)
+            else:
+                operands.append("::hipcpu::gcn::Bits(0u)" if word == "0" else self.operand(word))
+        if len(operands) != 4:
+            raise UnknownAssemblyError(f"{mnemonic} with these operands")
+        return f"::hipcpu::gcn::v_mfma({builtin}, {', '.join((*operands, *modifiers.values()))}, __LINE__);"
 
     def _wait(self, rest: str) -> str:
         counts = {"vmcnt": "::hipcpu::kNoWait", "lgkmcnt": "::hipcpu::kNoWait", "expcnt": ""}
@@ -236,6 +258,8 @@ class _Emitter:
                 operands.append(word)
         space, _, what = mnemonic.partition("_")
         action, _, size = what.partition("_")
+        if space == "ds" and action in {"read2", "read2st64", "write2", "write2st64"}:
+            return self._two_words_of_lds(mnemonic, operands)
         if space == "ds" and len(operands) == 2:
             return self._lds(mnemonic, action, size, operands, offset)
         if space == "global" and len(operands) == 3:
@@ -253,6 +277,25 @@ class _Emitter:
             return (f"::hipcpu::gcn::ds_write<{_SIZES[size]}>({self.operand(words[0])}, "
                     f"{self.operand(words[1])}, {offset});")  # fmt: skip
         raise UnknownAssemblyError(f"the instruction {mnemonic}")
+
+    def _two_words_of_lds(self, mnemonic: str, words: list[str]) -> str:
+        """Return an access at two offsets, which count elements, or 64 elements with `st64`."""
+        action, _, size = mnemonic.removeprefix("ds_").partition("_")
+        is_read = action.startswith("read")
+        offsets = {"offset0": "0", "offset1": "0"}
+        operands = []
+        for word in words:
+            name, _, value = word.partition(":")
+            if name in offsets and value:
+                offsets[name] = self.number(value)
+            else:
+                operands.append(self.operand(word))
+        if size not in {"b32", "b64"} or len(operands) != (2 if is_read else 3):
+            raise UnknownAssemblyError(f"the instruction {mnemonic}")
+        stride = _SIZES[size] * (64 if action.endswith("st64") else 1)
+        places = (f"{offset} * {stride}" for offset in offsets.values())
+        name = "ds_read2" if is_read else "ds_write2"
+        return f"::hipcpu::gcn::{name}<{_SIZES[size]}>({', '.join((*operands, *places))});"
 
     def _global(self, mnemonic: str, action: str, size: str, words: list[str], offset: str) -> str:
         base = "nullptr" if words[2] == "off" else self.operand(words[2])
@@ -272,6 +315,25 @@ class _Emitter:
             return (f"::hipcpu::gcn::buffer_{action}<{_DWORDS[size]}>({self.operand(words[0])}, "
                     f"{self.operand(words[1])}, {self.operand(words[2])}, {scalar}, {offset});")  # fmt: skip
         raise UnknownAssemblyError(f"the instruction {mnemonic}")
+
+
+def matrix_builtin(mnemonic: str) -> str:
+    """Return the builtin of a dense matrix instruction in either spelling; empty if it is none.
+
+    Since gfx940 the assembler has `v_mfma_f32_32x32x1_2b_f32` for `v_mfma_f32_32x32x1f32`, the name that
+    the builtin keeps.
+    """
+    if not mnemonic.startswith("v_mfma_"):
+        return ""
+    name = re.sub(r"_\d+b_", "_", mnemonic.removeprefix("v_"))
+    joined = re.sub(r"(x\d+)_(?=b?f\d+$|i8$)", r"\1", name)
+    names = (f"{PREFIX}{form}" for form in (name, joined, f"{joined}_1k"))
+    return next((known for known in names if known in all_builtins()), "")
+
+
+def matrix_builtins(text: str) -> Iterator[str]:
+    """Yield the builtins of the matrix instructions that a string of assembly names."""
+    return filter(None, map(matrix_builtin, re.findall(r"\bv_mfma_\w+", text)))
 
 
 def _is_element(expression: str) -> bool:

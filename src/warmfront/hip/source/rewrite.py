@@ -14,7 +14,7 @@ from warmfront.hip.builtins import GFX942, GFX950, PREFIX, headers_of, may_wait
 from warmfront.hip.source.attributes import GNU_ATTRIBUTE, AttributeChecker
 from warmfront.hip.source.edits import Edit, LineIndex, RewriteError, TokenEditor
 from warmfront.hip.source.file_facts import file_facts, find_kernels
-from warmfront.hip.source.inline_assembly import ASSEMBLY, translate_assembly
+from warmfront.hip.source.inline_assembly import ASSEMBLY, matrix_builtins, translate_assembly
 from warmfront.hip.source.inline_assembly import HEADER as ASSEMBLY_HEADER
 from warmfront.hip.source.intrinsics import find_intrinsic, translate_intrinsic
 from warmfront.hip.source.launch_rewrite import LAUNCHING_CALLS, drop_cast, translate_launch
@@ -121,8 +121,10 @@ def rewrite(source: str, arch: str = GFX942) -> Translation:
 
 def _headers(tokens: Sequence[Token], arch: str) -> list[str]:
     """Return the headers of the runtime that define the builtins and the assembly of a source."""
-    labels = (find_intrinsic(token.text) for token in tokens if token.kind is TokenKind.STRING)
-    headers = {*headers_of((token.text for token in tokens), arch), *(label[1] for label in labels if label)}
+    strings = [token.text for token in tokens if token.kind is TokenKind.STRING]
+    names = (*(token.text for token in tokens), *(name for text in strings for name in matrix_builtins(text)))
+    labels = map(find_intrinsic, strings)
+    headers = {*headers_of(names, arch), *(label[1] for label in labels if label)}
     return sorted(headers | {ASSEMBLY_HEADER for token in tokens if token.text in ASSEMBLY})
 
 

@@ -31,6 +31,14 @@ def translated(statement: str) -> str:
          "ds_read<8, false>(hipcpu_0, hipcpu_1, (8*4+2))"),
         ('asm("buffer_load_dwordx4 %0, %1, %2, 0 offen offset:%3" : "=v"(d) : "v"(o), "s"(r), "n"(4));',
          "buffer_load<16>"),
+        ('asm("v_mfma_f32_32x32x8_bf16 %0, %1, %2, 0 cbsz:1" : "=v"(c) : "v"(a), "v"(b));',
+         "v_mfma(__builtin_amdgcn_mfma_f32_32x32x8bf16_1k, hipcpu_0, hipcpu_1, hipcpu_2, "
+         "::hipcpu::gcn::Bits(0u), (1), 0, 0, __LINE__)"),
+        ('asm("v_mfma_f32_4x4x1_16b_f32 %0, %1, %2, %0" : "+v"(c) : "v"(a), "v"(b));',
+         "__builtin_amdgcn_mfma_f32_4x4x1f32"),
+        ('asm("ds_read2st64_b64 %0, %1 offset1:2" : "=v"(d) : "v"(p));',
+         "ds_read2<8>(hipcpu_0, hipcpu_1, 0 * 512, (2) * 512)"),
+        ('asm("s_memtime %0" : "=s"(t));', "s_memtime(hipcpu_0)"),
         ('asm volatile("s_nop 0 ; a comment\\n" "s_setprio 1");', "do { } while (0)"),
     ],
 )  # fmt: skip
@@ -42,7 +50,11 @@ def test_translates_known_assembly(statement: str, call: str) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        'asm volatile("v_mfma_f32_32x32x8_f16 %0, %1, %2, %0" : "+v"(c) : "v"(a), "v"(b));',
+        'asm volatile("v_mfma_f32_32x32x8_f16 %0, %1, %2, 1" : "+v"(c) : "v"(a), "v"(b));',
+        'asm volatile("v_mfma_f32_32x32x9_f16 %0, %1, %2, %0" : "+v"(c) : "v"(a), "v"(b));',
+        'asm volatile("v_mfma_f32_32x32x8_f16 a[0:15], %0, %1, 0" :: "v"(a), "v"(b));',
+        'asm volatile("ds_read2_b96 %0, %1 offset1:1" : "=v"(x) : "v"(y));',
+        'asm volatile("v_cmp_lt_f32 vcc, %0, %1" :: "v"(x), "v"(y));',
         'asm volatile("global_load_dwordx4 v[24:27], %0, off" :: "v"(p));',
         'asm volatile("v_add_f32 %0, -%1, %2" : "=v"(x) : "v"(y), "v"(z));',
         'asm volatile("v_add_f32 %0, %1, %2 row_shr:1" : "=v"(x) : "v"(y), "v"(z));',

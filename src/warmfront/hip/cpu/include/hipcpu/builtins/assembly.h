@@ -110,6 +110,25 @@ HIPCPU_TWO(v_mbcnt_lo_u32_b32, put, __builtin_amdgcn_mbcnt_lo(word(p), word(q)))
 HIPCPU_TWO(v_mbcnt_hi_u32_b32, put, __builtin_amdgcn_mbcnt_hi(word(p), word(q)))
 HIPCPU_TWO(ds_bpermute_b32, put,
            static_cast<uint32_t>(__builtin_amdgcn_ds_bpermute(static_cast<int>(word(p)), static_cast<int>(word(q)))))
+HIPCPU_TWO(ds_permute_b32, put,
+           static_cast<uint32_t>(__builtin_amdgcn_ds_permute(static_cast<int>(word(p)), static_cast<int>(word(q)))))
+HIPCPU_TWO(v_dot2c_f32_f16, put_number, __builtin_amdgcn_fdot2(word(p), word(q), number(to), 0))
+HIPCPU_TWO(v_cvt_pk_fp8_f32, put,
+           static_cast<uint32_t>(__builtin_amdgcn_cvt_pk_fp8_f32(number(p), number(q), static_cast<int>(word(to)), false)))
+HIPCPU_TWO(v_cvt_pk_bf8_f32, put,
+           static_cast<uint32_t>(__builtin_amdgcn_cvt_pk_bf8_f32(number(p), number(q), static_cast<int>(word(to)), false)))
+// Numbers of 16 bits, in the lower half of a register, whose upper half becomes 0.
+HIPCPU_TWO(v_add_f16, put, half_of_float(float_of_half(word(p)) + float_of_half(word(q))))
+HIPCPU_TWO(v_sub_f16, put, half_of_float(float_of_half(word(p)) - float_of_half(word(q))))
+HIPCPU_TWO(v_mul_f16, put, half_of_float(float_of_half(word(p)) * float_of_half(word(q))))
+HIPCPU_TWO(v_max_f16, put, half_of_float(std::fmax(float_of_half(word(p)), float_of_half(word(q)))))
+HIPCPU_TWO(v_min_f16, put, half_of_float(std::fmin(float_of_half(word(p)), float_of_half(word(q)))))
+HIPCPU_TWO(v_pk_max_f16, put,
+           half_of_float(std::fmax(float_of_half(word(p)), float_of_half(word(q)))) |
+               half_of_float(std::fmax(float_of_half(word(p) >> 16), float_of_half(word(q) >> 16))) << 16)
+HIPCPU_TWO(v_pk_min_f16, put,
+           half_of_float(std::fmin(float_of_half(word(p)), float_of_half(word(q)))) |
+               half_of_float(std::fmin(float_of_half(word(p) >> 16), float_of_half(word(q) >> 16))) << 16)
 HIPCPU_TWO(v_pk_add_f16, put, add_halves(word(p), word(q)))
 HIPCPU_TWO(v_pk_mul_f16, put,
            half_of_float(float_of_half(word(p)) * float_of_half(word(q))) |
@@ -134,6 +153,7 @@ inline float fma_half(uint32_t a, uint32_t b, uint32_t c) {
   return static_cast<float>(static_cast<_Float16>(std::fma(double{float_of_half(a)}, double{float_of_half(b)},
                                                           double{float_of_half(c)})));
 }
+HIPCPU_THREE(v_fma_f16, put, half_of_float(fma_half(word(p), word(q), word(r))))
 HIPCPU_THREE(v_pk_fma_f16, put,
              half_of_float(fma_half(word(p), word(q), word(r))) |
                  half_of_float(fma_half(word(p) >> 16, word(q) >> 16, word(r) >> 16)) << 16)
@@ -141,6 +161,63 @@ HIPCPU_THREE(v_pk_fma_f16, put,
 #undef HIPCPU_ONE
 #undef HIPCPU_TWO
 #undef HIPCPU_THREE
+
+// Comparisons: the result has one bit per lane, and a selection uses the bit of its own lane.
+#define HIPCPU_COMPARE(name, type, expression)                                              \
+  template <class D, class A, class B>                                                      \
+  inline void v_cmp_##name(D& to, const A& first, const B& second) {                        \
+    const auto p = __builtin_bit_cast(type, word(first)), q = __builtin_bit_cast(type, word(second)); \
+    tie(to, static_cast<uint64_t>(__builtin_amdgcn_ballot_w64(expression)));                \
+  }
+#define HIPCPU_COMPARE_INTEGERS(kind, type) \
+  HIPCPU_COMPARE(lt_##kind, type, p < q)    \
+  HIPCPU_COMPARE(le_##kind, type, p <= q)   \
+  HIPCPU_COMPARE(eq_##kind, type, p == q)   \
+  HIPCPU_COMPARE(gt_##kind, type, p > q)    \
+  HIPCPU_COMPARE(ge_##kind, type, p >= q)
+HIPCPU_COMPARE_INTEGERS(i32, int32_t)
+HIPCPU_COMPARE_INTEGERS(u32, uint32_t)
+HIPCPU_COMPARE_INTEGERS(f32, float)
+HIPCPU_COMPARE(ne_i32, int32_t, p != q)
+HIPCPU_COMPARE(ne_u32, uint32_t, p != q)
+HIPCPU_COMPARE(lg_f32, float, p < q || p > q)
+HIPCPU_COMPARE(neq_f32, float, p != q)
+HIPCPU_COMPARE(u_f32, float, __builtin_isunordered(p, q))
+HIPCPU_COMPARE(o_f32, float, !__builtin_isunordered(p, q))
+#undef HIPCPU_COMPARE_INTEGERS
+#undef HIPCPU_COMPARE
+template <class D, class A, class B, class C>
+inline void v_cndmask_b32(D& to, const A& otherwise, const B& chosen, const C& mask) {
+  static_assert(sizeof(C) == 8, "the mask of a selection has 8 bytes");
+  uint64_t bits;
+  __builtin_memcpy(&bits, &mask, 8);
+  put(to, bits >> thread_in_block() % kWaveSize & 1 ? word(chosen) : word(otherwise));
+}
+
+template <class D>
+inline void s_memtime(D& to) {
+  tie(to, __builtin_amdgcn_s_memtime());
+}
+template <class D>
+inline void s_memrealtime(D& to) {
+  tie(to, __builtin_amdgcn_s_memrealtime());
+}
+
+// Matrix instructions: `multiply` is the builtin of the same instruction. The literal 0 is a matrix of zeros.
+template <class P, class T>
+inline P matrix_operand(const T& operand) {
+  P value{};
+  if constexpr (!std::is_same_v<T, Bits>) {
+    static_assert(sizeof(T) == sizeof(P), "an operand of this matrix instruction has another size");
+    __builtin_memcpy(&value, &operand, sizeof(P));
+  }
+  return value;
+}
+template <class R, class P, class D, class A, class B, class C>
+inline void v_mfma(R (*multiply)(P, P, R, int, int, int, int), D& to, const A& a, const B& b, const C& c, int cbsz,
+                   int abid, int blgp, int line) {
+  tie(to, multiply(matrix_operand<P>(a), matrix_operand<P>(b), matrix_operand<R>(c), cbsz, abid, blgp, line));
+}
 
 // Two numbers of 32 bits in 8 bytes.
 struct Floats {
@@ -254,6 +331,22 @@ inline void ds_read(D& to, const A& address, int offset) {
 template <unsigned N, class A, class T>
 inline void ds_write(const A& address, const T& value, int offset) {
   store<N>(lds_pointer(address) + offset, value);
+}
+template <unsigned N, class D, class A>
+inline void ds_read2(D& to, const A& address, int first, int second) {
+  static_assert(sizeof(D) == 2 * N, "the destination must have the size that is loaded");
+  Register<N> parts[2];
+  ds_read<N, false>(parts[0], address, first);
+  ds_read<N, false>(parts[1], address, second);
+  __builtin_memcpy(&to, parts, 2 * N);
+#ifdef HIPCPU_CHECKED
+  hipcpu_checked_register_load(&to, sizeof(D), true);
+#endif
+}
+template <unsigned N, class A, class T, class U>
+inline void ds_write2(const A& address, const T& one, const U& other, int first, int second) {
+  ds_write<N>(address, one, first);
+  ds_write<N>(address, other, second);
 }
 template <unsigned N, bool Signed, class D, class A, class B>
 inline void global_load(D& to, const A& address, const B& base, int offset) {
