@@ -120,6 +120,9 @@ NEEDS = {
     ),
     "issuer": Need("an OpenID Connect issuer", _no_issuer, frozenset({"issuer"})),
     "dstack": Need("a dstack server", _no_dstack, folders=("tests/dstack",)),
+    "debootstrap": Need(
+        "debootstrap", functools.partial(_no_program, "debootstrap", "debootstrap"), only_slow=True
+    ),
     "rocm": Need("real HIP compilers", _no_rocm, only_slow=True),
     "rocm_headers": Need("real HIP headers", _no_rocm_headers),
     "compiler": Need("g++", functools.partial(_no_program, "g++", "g++")),
