@@ -9,6 +9,7 @@ server to a fifth, so its times are not those of production.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import tempfile
@@ -104,8 +105,13 @@ def _end(fleet: LargeFleet) -> None:
 
 def main() -> None:
     """Run the benchmark with the number of VMs that is given as an argument."""
-    vms = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    scale = float(sys.argv[2]) if len(sys.argv) > 2 else None
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("vms", type=int, nargs="?", default=100, help="how many VMs; default: 100")
+    parser.add_argument(
+        "scale", type=float, nargs="?", help="a factor for the intervals of dstack; default: 1"
+    )
+    options = parser.parse_args()
+    vms, scale = options.vms, options.scale
     print(
         f"{vms} VMs, intervals of dstack x{scale or 1:g}, "
         f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} CPUs"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from warmfront.store.records import StoredEvent
 
-pytestmark = [pytest.mark.slow, pytest.mark.root, pytest.mark.docker]
+pytestmark = [pytest.mark.slow, pytest.mark.root, pytest.mark.docker, pytest.mark.debootstrap]
 
 RELU = (Path(__file__).parents[2] / "examples" / "leaky_relu.hip").read_text()
 DEVICE = gpu_tree.DEVICE.removeprefix("sys/")

@@ -123,6 +123,9 @@ NEEDS = {
     "prometheus": Need(
         "Prometheus", functools.partial(_no_program, "promtool", "prometheus"), only_slow=True
     ),
+    "debootstrap": Need(
+        "debootstrap", functools.partial(_no_program, "debootstrap", "debootstrap"), only_slow=True
+    ),
     "rocm": Need("real HIP compilers", _no_rocm, only_slow=True),
     "rocm_headers": Need("real HIP headers", _no_rocm_headers),
     "compiler": Need("g++", functools.partial(_no_program, "g++", "g++")),

@@ -12,7 +12,7 @@ from tests.support import substitute_images
 from warmfront.providers.dstack import configuration, listener_bundle, vm_image
 
 #: Creates root file systems with a HIP compiler, imports them into Docker, and compiles.
-pytestmark = [pytest.mark.slow, pytest.mark.root]
+pytestmark = [pytest.mark.slow, pytest.mark.root, pytest.mark.debootstrap]
 ROOT = Path(__file__).parents[4]
 IMAGE = "warmfront-vm:test"
 
