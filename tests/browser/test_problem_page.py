@@ -208,7 +208,7 @@ def test_an_unknown_problem_shows_where_to_continue(problem: ProblemPage) -> Non
 
 
 def test_the_tab_key_passes_the_editor_without_indenting_the_code(problem: ProblemPage) -> None:
-    """A hint says what Tab does: move on, until something is typed; then indent, unless Escape was pressed."""
+    """A hint says what Tab does: move on, until something is typed; then indent, except after Escape."""
     page = problem.page
     hint = page.locator(".tab-hint")
     code = problem.editor.inner_text()
