@@ -203,7 +203,7 @@ _IDLE_TIMES = {
     "idle_timeout_s": "Each time a VM becomes idle,",
     "idle_timeout_max_s": "Each time the keep-warm policy would keep an idle VM for that long,",
 }
-#: The daily budgets, and the users whom each limits.
+#: The daily budgets, and the users that each limits.
 _DAILY_BUDGETS = {
     "daily_budget_usd": "Each user",
     "team_daily_budget_usd": "Each team without a budget of its own",
