@@ -541,7 +541,7 @@ export interface Estimate {
 }
 
 /** A case that failed, in a check of all cases. */
-export interface FailedCase {
+export interface FailedCaseResponse {
   test_id: number;
   name: string;
   code: string;
@@ -600,7 +600,7 @@ export interface FailureDetails {
   /** Of a scratch kernel: the buffers that it may write. */
   buffers?: BufferValues[];
   /** Of a check of all cases: every case that failed. */
-  failed_cases?: FailedCase[];
+  failed_cases?: FailedCaseResponse[];
 }
 
 export type FailureKind = "NO_CAPACITY" | "FLEET_FULL" | "NO_QUOTA" | "NO_OFFERS" | "UNREACHABLE" | "DENIED" | "NO_CREDITS" | "TOO_EXPENSIVE" | "NO_FLEET" | "NO_BACKEND" | "BAD_IMAGE" | "NO_SSH" | "WRONG_VM" | "WORKER_FAILED" | "UNHEALTHY" | "OTHER";

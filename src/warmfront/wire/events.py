@@ -114,7 +114,7 @@ class AppliedTolerance(ResponseModel):
     why: str
 
 
-class FailedCase(ResponseModel):
+class FailedCaseResponse(ResponseModel):
     """A case that failed, in a check of all cases."""
 
     model_config = _STORED
@@ -146,7 +146,7 @@ class FailureDetails(BaseModel):
     buffers: list[events.BufferValues] = Field(
         default_factory=list, description="Of a scratch kernel: the buffers that it may write."
     )
-    failed_cases: list[FailedCase] = Field(
+    failed_cases: list[FailedCaseResponse] = Field(
         default_factory=list, description="Of a check of all cases: every case that failed."
     )
 

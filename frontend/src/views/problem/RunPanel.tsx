@@ -38,8 +38,10 @@ export function RunPanel({ running, slug, code, onLine, onRestore, onRunAll }: P
         <h2 id="run-title" role="status" data-testid="run-status" data-status={verdict?.status ?? "RUNNING"}>
           {headline(progress)}
         </h2>
-        {verdict?.status === "ACCEPTED" && <Link href={`/leaderboard/${slug}`}>Leaderboard</Link>}
-        {run.id !== null && <Link href={`/submissions/${run.id}`}>Details</Link>}
+        <span className="row">
+          {verdict?.status === "ACCEPTED" && <Link href={`/leaderboard/${slug}`}>Leaderboard</Link>}
+          {run.id !== null && <Link href={`/submissions/${run.id}`}>Details</Link>}
+        </span>
       </div>
       {isStale && (
         <div className="note warn row small stale">

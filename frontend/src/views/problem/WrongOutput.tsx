@@ -1,6 +1,6 @@
 /** A wrong output: a map of its errors, and the first differences with the inputs they were computed from. */
 import { cell } from "../../lib/format";
-import type { DebugInfo, FailedCase } from "../../lib/generated";
+import type { DebugInfo, FailedCaseResponse } from "../../lib/generated";
 import { HeatMap } from "../../components/charts/HeatMap";
 import { inline } from "../../components/Markdown";
 
@@ -82,7 +82,7 @@ function Differences({ info }: { info: DebugInfo }): React.JSX.Element {
 }
 
 /** The cases that failed after the first one, in a check of all cases. */
-export function OtherFailedCases({ cases, total }: { cases: readonly FailedCase[]; total: number }): React.JSX.Element | null {
+export function OtherFailedCases({ cases, total }: { cases: readonly FailedCaseResponse[]; total: number }): React.JSX.Element | null {
   const [first, ...others] = cases;
   if (first === undefined) return null;
   return (
