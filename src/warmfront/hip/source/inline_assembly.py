@@ -1,8 +1,8 @@
 """Translate inline assembly whose meaning is known to calls of the CPU runtime.
 
 Waits, barriers, conversions, simple arithmetic, dense matrix instructions, and loads and stores with the
-author's operands are supported. Any other statement is left unchanged, so that the compiler rejects it; `unknown_instruction`
-returns the reason.
+author's operands are supported. Any other statement is left unchanged, so that the compiler rejects it;
+`unknown_instruction` returns the reason.
 """
 
 from __future__ import annotations
