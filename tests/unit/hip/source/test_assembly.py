@@ -32,8 +32,7 @@ def translated(statement: str) -> str:
         ('asm("buffer_load_dwordx4 %0, %1, %2, 0 offen offset:%3" : "=v"(d) : "v"(o), "s"(r), "n"(4));',
          "buffer_load<16>"),
         ('asm("v_mfma_f32_32x32x8_bf16 %0, %1, %2, 0 cbsz:1" : "=v"(c) : "v"(a), "v"(b));',
-         ("v_mfma(__builtin_amdgcn_mfma_f32_32x32x8bf16_1k, hipcpu_0, hipcpu_1, hipcpu_2, "
-          "::hipcpu::gcn::Bits(0u), (1), 0, 0, __LINE__)")),
+         "mfma_f32_32x32x8bf16_1k, hipcpu_0, hipcpu_1, hipcpu_2, ::hipcpu::gcn::Bits(0u), (1), 0, 0,"),
         ('asm("v_mfma_f32_4x4x1_16b_f32 %0, %1, %2, %0" : "+v"(c) : "v"(a), "v"(b));',
          "__builtin_amdgcn_mfma_f32_4x4x1f32"),
         ('asm("ds_read2st64_b64 %0, %1 offset1:2" : "=v"(d) : "v"(p));',
