@@ -263,14 +263,16 @@ def _newer_constructs(output: str, source: str) -> tuple[XrayFinding, ...]:
     return find_newer_constructs(output, source)
 
 
-def _roofline(problem: Problem, dtype: Dtype | None, gpu: Gpu) -> Roofline:
-    """Return the minimum work and time for the problem's largest GPU case."""
+def _roofline(problem: Problem, dtype: Dtype | None, gpu: Gpu) -> Roofline | None:
+    """Return the minimum work and time for the problem's largest GPU case; None if it declares no bytes."""
     from warmfront.hip.xray.xray_report import Roofline  # noqa: PLC0415 - only needed for a problem
     from warmfront.problems.spec import Scale  # noqa: PLC0415 - only needed for a problem
 
     dtype = dtype or problem.dtypes[0]
     case = max(problem.cases(Scale.GPU), key=lambda case: problem.bytes_moved(case, dtype))
     flops, moved = problem.flops(case), problem.bytes_moved(case, dtype)
+    if moved <= 0:
+        return None
     ridge = gpu.peak_flops_for(problem.arithmetic or dtype) / gpu.bandwidth_bytes_per_s
     return Roofline(
         gpu=gpu.name,

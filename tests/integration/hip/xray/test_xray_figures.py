@@ -157,6 +157,19 @@ def test_roofline(harness: XrayHarness, slug: str) -> None:
     assert roofline.floor_ms > 0
 
 
+def test_a_problem_that_declares_no_bytes_has_no_roofline(
+    harness: XrayHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An operator's problem may declare that it moves nothing; the X-ray leaves the roofline out."""
+    problem = problems.get("leaky-relu")
+    monkeypatch.setattr(type(problem), "bytes_moved", lambda *_: 0)
+    report = harness.xray(
+        (ROOT / "examples/leaky_relu.hip").read_text(), problem=problem, dtype=Dtype.FLOAT32
+    )
+    assert report.kernels
+    assert report.roofline is None
+
+
 def _sources() -> list[Path]:
     folders = (
         "examples",
