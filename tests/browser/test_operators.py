@@ -165,7 +165,7 @@ def test_the_keep_warm_policy_is_changed_with_its_costs(browser: Browser, keyed:
     page.get_by_label("Keep-warm policy").select_option("adaptive")
     page.get_by_role("row", name="Keep-warm policy").get_by_role("button", name="Change…").click()
     expect(page.get_by_test_id("policy-costs")).to_contain_text(
-        re.compile(r"with fixed 1 hour it would have cost \$\d+\.\d+; with adaptive \$\d+\.\d+")
+        re.compile(r"with fixed 10 minutes it would have cost .*; with fixed 1 hour .*; with adaptive \$\d")
     )
     page.get_by_role("button", name="Cancel").click()
     window.close()

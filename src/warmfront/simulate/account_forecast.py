@@ -149,13 +149,16 @@ def resampled(own_s: NDArray[np.float64], days: int, per_day: float, ahead: int)
 
 
 def what_if(account: Account) -> list[dict[str, Any]]:
-    """Return the cost of the account's arrivals under each policy, and the optimum."""
+    """Return the cost of the account's arrivals under each policy, and the optimum.
+
+    The policies are the default idle timeout, the one that is in force if it is another, and `adaptive`.
+    """
     conditions = Conditions(
         max_vms=account.max_vms, boot_s=account.boot_s, task_s=account.task_s, billing=account.billing()
     )
-    idle_s = Settings().idle_timeout_s
+    timeouts_s = sorted({Settings().idle_timeout_s, account.idle_timeout_s})
     policies = [
-        Policy(name=f"fixed {idle_s / 60:.0f} minutes", keep_warm="fixed", idle_s=idle_s),
+        *(Policy(name=f"fixed {_span(idle_s)}", keep_warm="fixed", idle_s=idle_s) for idle_s in timeouts_s),
         Policy(name="adaptive", keep_warm="adaptive"),
     ]
     rows = compare(
@@ -176,6 +179,15 @@ def what_if(account: Account) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
+
+
+def _span(seconds: float) -> str:
+    """Format an idle timeout, such as `10 minutes`."""
+    for unit, unit_s in (("hour", 3600), ("minute", 60)):
+        if seconds % unit_s == 0 and seconds > 0:
+            count = int(seconds // unit_s)
+            return f"{count} {unit}" if count == 1 else f"{count} {unit}s"
+    return f"{seconds:g} s"
 
 
 def main() -> None:

@@ -140,3 +140,13 @@ def test_what_if_has_the_policies_and_the_optimum() -> None:
     ]
     assert optimum["best"]
     assert optimum["cost_usd"] <= fixed["cost_usd"]
+
+
+def test_what_if_has_the_idle_timeout_that_is_in_force() -> None:
+    """An operator who changed it sees its cost beside that of the default."""
+    arrivals_at = (MONDAY + workday(15, 5, 3)).tolist()
+    account = Account(**{**vars(ACCOUNT), "arrivals_at": arrivals_at, "days": 5, "idle_timeout_s": 3600.0})
+    default, longer, *_ = what_if(account)
+    assert (default["policy"], longer["policy"]) == ("fixed 10 minutes", "fixed 1 hour")
+    assert longer["usd"] > default["usd"]
+    assert longer["cold_starts"] < default["cold_starts"]
