@@ -230,8 +230,7 @@ static inline __amdgpu_buffer_rsrc_t __builtin_amdgcn_make_buffer_rsrc(const voi
   template <class Value>                                                                                             \
   static inline void __builtin_amdgcn_raw_buffer_store_b##bits(const Value& value, __amdgpu_buffer_rsrc_t buffer,    \
                                                                int offset, int scalar_offset, hipcpu::Constant) {    \
-    if constexpr (std::is_arithmetic_v<Value> && sizeof(Value) != bits / 8) {                                        \
-      static_assert(std::is_arithmetic_v<T>, "the value must have " #bits " bits");                                  \
+    if constexpr (std::is_arithmetic_v<Value> && std::is_arithmetic_v<T> && sizeof(Value) != bits / 8) {             \
       hipcpu::store_buffer(static_cast<T>(value), buffer, offset, scalar_offset);                                    \
     } else {                                                                                                         \
       static_assert(sizeof(Value) == bits / 8, "the value must have " #bits " bits");                                \
