@@ -230,6 +230,6 @@ def test_unmodified_server(tmp_path: Path) -> None:
     with (
         temporary_home() as folder,
         open_stack(folder, scale=None) as stack,
-        dstack_service(stack, tmp_path, AMD_VM_IDLE_TIMEOUT="60") as service,
+        dstack_service(stack, tmp_path, **reading(stack), AMD_VM_IDLE_TIMEOUT="60") as service,
     ):
         run_scenario(stack, service)

@@ -18,19 +18,32 @@ class RequestCounter:
         self._port = urlsplit(server_url).port
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="request counter", daemon=True)
+        self._server: asyncio.Server | None = None
         self.url = ""
         self.requests = 0
 
     def __enter__(self) -> Self:
         self._thread.start()
         start = asyncio.start_server(self._forward, "127.0.0.1", 0)
-        server = asyncio.run_coroutine_threadsafe(start, self._loop).result()
+        self._server = server = asyncio.run_coroutine_threadsafe(start, self._loop).result()
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         return self
 
     def __exit__(self, *_: object) -> None:
+        asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
+        self._loop.close()
+
+    async def _close(self) -> None:
+        """Stop listening and end the connections, so that nothing is left for the garbage collector."""
+        if self._server is not None:
+            self._server.close()
+        connections = asyncio.all_tasks() - {asyncio.current_task()}
+        for connection in connections:
+            connection.cancel()
+        await asyncio.gather(*connections, return_exceptions=True)
+        await asyncio.sleep(0)  # closed transports release their sockets in the next iteration
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -44,10 +57,12 @@ class RequestCounter:
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, counts: bool = False
     ) -> None:
         """Copy bytes until one side closes. A client sends the first line of a request in one piece."""
-        with suppress(OSError):
-            while data := await reader.read(1 << 16):
-                if counts and data.startswith(_BEGINNINGS):
-                    self.requests += 1
-                writer.write(data)
-                await writer.drain()
-        writer.close()
+        try:
+            with suppress(OSError):
+                while data := await reader.read(1 << 16):
+                    if counts and data.startswith(_BEGINNINGS):
+                        self.requests += 1
+                    writer.write(data)
+                    await writer.drain()
+        finally:
+            writer.close()
