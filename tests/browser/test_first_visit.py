@@ -92,7 +92,8 @@ def _understand_a_wrong_answer(problem: ProblemPage) -> None:
     expect(page.get_by_role("img", name=re.compile("Errors in d_output"))).to_be_visible()
     table = page.get_by_role("region", name="First differences")
     columns = table.get_by_role("columnheader").all_text_contents()
-    assert columns == ["Index", "d_input1", "d_input2", "Expected", "Actual", "Difference"]
+    # A narrow pane leaves out the column with the difference, which follows from these.
+    assert columns[:5] == ["Index", "d_input1", "d_input2", "Expected", "Actual"]
     rows = [
         dict(zip(columns, row.locator("td").all_text_contents(), strict=True)) for row in _body_rows(table)
     ]

@@ -1,6 +1,6 @@
 // verdict: COMPILE_ERROR
 // code: EVALUATOR_DETECTED
-// says: '__OPTIMIZE__' tells the bug finder's build from the judge's
+// says: '__OPTIMIZE__' distinguishes the bug finder's build from the judge's
 // family: evaluator-mode
 // first seen: security review, 2026
 // control: device_macros

@@ -1,6 +1,6 @@
 // verdict: COMPILE_ERROR
 // code: EVALUATOR_DETECTED
-// says: '__SANITIZE_THREAD__' tells the bug finder's build
+// says: '__SANITIZE_THREAD__' distinguishes the bug finder's build
 // family: evaluator-mode
 // first seen: security review, 2026
 // control: device_macros
