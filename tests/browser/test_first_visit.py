@@ -95,7 +95,8 @@ def _understand_a_wrong_answer(problem: ProblemPage) -> None:
     # A narrow pane leaves out the column with the difference, which follows from these.
     assert columns[:5] == ["Index", "d_input1", "d_input2", "Expected", "Actual"]
     rows = [
-        dict(zip(columns, row.locator("td").all_text_contents(), strict=True)) for row in _body_rows(table)
+        dict(zip(columns, row.get_by_role("cell").all_text_contents(), strict=True))
+        for row in _body_rows(table)
     ]
     for row in rows:
         inputs = _number(row["d_input1"]) + _number(row["d_input2"])
