@@ -11,11 +11,12 @@ from tests.support.services import REHEARSAL, ROOT, Service, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 
-@pytest.fixture(scope="module", name="service")
-def _service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    with serving(tmp_path_factory.mktemp("state"), **REHEARSAL) as service:
+@pytest.fixture(name="service")
+def _service(tmp_path: Path) -> Iterator[Service]:
+    with serving(tmp_path, **REHEARSAL) as service:
         yield service
 
 
@@ -61,6 +62,7 @@ def test_an_operator_acts_and_the_log_says_who(service: Service) -> None:
 
 def test_the_chain_is_checked_on_the_users_machine(service: Service) -> None:
     """The head of an earlier check must still be in the log."""
+    assert service.run("limits", "set", "max_vms=2", "--yes").returncode == 0
     first = service.run("audit", "--check")
     assert first.returncode == 0, first.stderr
     assert "chain intact" in first.stdout
@@ -80,6 +82,7 @@ def test_limits_and_pause_survive_a_restart(service: Service) -> None:
     """The limits that were set before are still in force."""
     secret = service.run("keys", "create", "--user", "olga", "--role", "operator").stdout.strip()
     key = {"WARMFRONT_API_KEY": secret}
+    assert service.run("limits", "set", "max_vms=2", "idle_timeout_s=90", "--yes", **key).returncode == 0
     assert service.run("intake", "pause", "--reason", "Holiday.", "--yes", **key).returncode == 0
     service.stop()
     service.start()
