@@ -182,7 +182,8 @@ def _hint(unwritten: int, size: int, run_answer: RunAnswer | None, tolerance: To
         return "Nothing was written: check the number of blocks and the output pointer of the launch."
     if unwritten:
         return "Some elements were never written: check the tail and the number of blocks."
-    return f"The tolerance is |got - want| <= {tolerance.atol:g} + {tolerance.rtol:g} |want|: {tolerance.why}"
+    bound = f"{tolerance.atol:g} + {tolerance.rtol:g} |expected|"
+    return f"The tolerance is |actual - expected| <= {bound}: {tolerance.why}"
 
 
 def debug_info(got: Array, want: Array, wrong: Array, inputs: Tensors) -> dict[str, Any]:
