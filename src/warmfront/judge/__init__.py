@@ -78,8 +78,10 @@ Why that suffices
   as a distant backstop.
 - *A slow CPU.* CPU time increases when the CPU itself is slower: another VM on the host uses the other
   hardware thread of its core, or its clock frequency falls. So the judge itself runs a fixed computation
-  before and after each window, on the guest's CPU, and moves the guest and itself to a CPU that runs at full
-  speed. Windows next to a slow measurement are discarded, like windows that waited (`machine_speed.py`).
+  before and after each window, on the guest's CPU, and moves the guest and itself to a CPU that is not slowed
+  (`machine_speed.py`). Windows next to a slow measurement are discarded, like windows that waited. The others
+  are scaled to the fastest recent speed, by at most 15%, as far as a clock frequency varies. A guest that
+  made the CPU slower on purpose would need as much more time for its own calls.
 - *Text.* Everything that comes out of a box passes one typed, bounded parser (`box_messages.py`).
 
 What remains

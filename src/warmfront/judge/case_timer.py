@@ -17,10 +17,10 @@ from warmfront.events import Timing, Window
 from warmfront.judge.buffer_layout import BufferLayout
 from warmfront.judge.case_memory import DeviceMemory
 from warmfront.judge.kernel_failure import KernelFailure
-from warmfront.judge.machine_speed import FULL_SPEED, FastCpu
+from warmfront.judge.machine_speed import FastCpu, slowest_accepted_ms, typical_ms
 from warmfront.judge.statistics import (
     MIN_PAIRS,
-    SLOWDOWN_ALLOWED,
+    SLOWDOWN_NOTED,
     CallTime,
     kept_pairs,
     relative_width,
@@ -54,7 +54,7 @@ GPU_CALLS, EMULATED_CALLS = 192, 8
 #: A small window has this share of the calls of a large one.
 SMALL_SHARE = 4
 
-MAX_PAIRS = 40
+MAX_PAIRS = 60
 #: Pairs measured between two computations of the interval: a bootstrap costs as much as a few calls.
 STEP = 3
 #: Measuring stops when the interval is within this fraction of the median; more pairs cannot improve on
@@ -165,7 +165,8 @@ class CaseTimer:
                     windows.append(self._without_copies(layout, window))
                     reported_ms += times_ms
                 if len(windows) >= 2 * MIN_PAIRS and len(windows) // 2 % STEP == 0:
-                    result = time_per_call(_chosen(windows, _reference_ms(cpu)), self.overhead_ms)
+                    reference_ms = _reference_ms(cpu)
+                    result = time_per_call(_chosen(windows, reference_ms), self.overhead_ms, reference_ms)
                     if self._is_sufficient(result, budget):
                         break
             reference_ms = _reference_ms(cpu)
@@ -327,7 +328,7 @@ def _reference_ms(cpu: FastCpu | None) -> float | None:
 
 def _with_reference(window: Window, cpu: FastCpu, before_ms: float) -> Window:
     """Add the CPU's speed, measured next to this window, and leave a CPU that other processes use."""
-    reference_ms = max(before_ms, cpu.measure() or 0.0)
+    reference_ms = (before_ms + (cpu.measure() or before_ms)) / 2
     if _waited(window):
         cpu.move()
     return replace(window, reference_ms=reference_ms)
@@ -335,30 +336,39 @@ def _with_reference(window: Window, cpu: FastCpu, before_ms: float) -> Window:
 
 def _chosen(windows: list[Window], reference_ms: float | None) -> list[Window]:
     """Mark the disturbed windows as discarded, if enough others remain."""
-    marked = [
-        replace(window, discarded=_waited(window) or _was_slowed(window, reference_ms)) for window in windows
-    ]
-    return marked if len(kept_pairs(marked)) >= MIN_PAIRS else windows
+    for limit_ms in _reference_limits_ms(windows, reference_ms):
+        marked = [
+            replace(window, discarded=_waited(window) or (window.reference_ms or 0.0) > limit_ms)
+            for window in windows
+        ]
+        if len(kept_pairs(marked)) >= MIN_PAIRS:
+            return marked
+    return windows
+
+
+def _reference_limits_ms(windows: list[Window], reference_ms: float | None) -> list[float]:
+    """Return up to which time of the computation beside it a window counts: the first limit that suffices.
+
+    If the machine is slower than usual most of the time, windows at its usual speed are preferred.
+    """
+    now_ms = typical_ms(window.reference_ms for window in windows if window.reference_ms)
+    if now_ms is None or reference_ms is None:
+        return [math.inf]
+    return [slowest_accepted_ms(now_ms, reference_ms), slowest_accepted_ms(now_ms, now_ms)]
 
 
 def _waited(window: Window) -> bool:
     return (window.waited_ms or 0.0) > DISTURBED * window.time_ms
 
 
-def _was_slowed(window: Window, reference_ms: float | None) -> bool:
-    if window.reference_ms is None or reference_ms is None:
-        return False
-    return window.reference_ms > reference_ms * (1 + FULL_SPEED)
-
-
 def _note(result: CallTime, windows: list[Window], reference_ms: float | None) -> str:
     """Describe anything unusual about how the time was measured."""
     notes = []
     slower = slowdown(windows, reference_ms)
-    if slower > SLOWDOWN_ALLOWED:
+    if slower > SLOWDOWN_NOTED:
         notes.append(
             f"The machine itself was {slower:.0%} slower than shortly before: a lower clock frequency, or "
-            "another VM on its host. The interval includes its full speed."
+            "another VM on its host. The time is scaled to its full speed, and the interval is wider."
         )
     elif result.noisy:
         notes.append("The machine was busy: the interval is wide. Repeat the measurement on a quiet machine.")

@@ -1,4 +1,4 @@
-"""Measure the machine's current speed with a fixed computation, and run timed calls on the fastest CPU.
+"""Measure the machine's speed with a fixed computation, and run timed calls on a CPU that is not slowed.
 
 CPU time does not increase while a process waits. But it increases when the CPU itself is slower: at a lower
 clock frequency, or while another VM on the same host uses the other hardware thread of a core. On a cloud VM
@@ -17,33 +17,38 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Self
 
+from warmfront.judge.statistics import SCALED_UP_TO
 from warmfront.private_file import replace_private_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
-#: The data that is hashed, once to load the caches and then timed: about 40 microseconds. Hashing is
+#: The data that is hashed, once to load the caches and then timed: 25 to 40 microseconds. Hashing is
 #: arithmetic in registers; the data fit into the smallest cache, so processes that share the CPU hardly
 #: disturb it.
 _DATA = bytes(16 << 10)
 _REPEATS = 2
 
-#: At full speed, a measurement is within this fraction of the fastest ones. They scatter by 1%.
+#: A measurement this much slower than the typical one is disturbed. Undisturbed ones scatter by 1%.
 FULL_SPEED = 0.05
-#: This many measurements are remembered; the fastest tenth of them is full speed. The very fastest one may be
-#: an error of the clock.
-_REMEMBERED = 400
+#: This many measurements are remembered: those of about 30 windows.
+_REMEMBERED = 60
 #: How many CPUs are tried before a window to find one at full speed. Each try takes 60 microseconds.
 _TRIES = 12
 
+#: Times that differ by less than this are the same speed.
+_SAME = 0.01
 #: A machine may become permanently slower: moved to another host, or on battery. Measurements older than this
 #: are ignored.
 _VALID_S = 1800.0
 
 
 class MachineSpeed:
-    """The fastest recent time of the computation on this machine, stored in a file for later processes."""
+    """The time of the computation now, and when the machine was fastest recently.
+
+    The latter is stored in a file for later processes.
+    """
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
@@ -61,28 +66,45 @@ class MachineSpeed:
 
     @property
     def fastest_ms(self) -> float | None:
-        """The time at full speed, from this and other processes; None before the first measurement."""
-        times_ms = [ms for ms in (self._known_ms, self._measured_fastest_ms()) if ms is not None]
+        """The time when the machine was fastest, in any process; None before the first measurement."""
+        times_ms = [ms for ms in (self._known_ms, typical_ms(self._measured_ms)) if ms is not None]
         return min(times_ms, default=None)
 
     def is_full(self, measured_ms: float) -> bool:
-        """Return whether the CPU was at full speed during this measurement."""
-        return measured_ms <= (self.fastest_ms or measured_ms) * (1 + FULL_SPEED)
+        """Return whether the CPU was as fast as the machine is now."""
+        fastest_ms = self.fastest_ms or measured_ms
+        return measured_ms <= slowest_accepted_ms(typical_ms(self._measured_ms) or fastest_ms, fastest_ms)
 
     def save(self) -> None:
-        """Store the fastest time for later processes.
+        """Store the fastest time for later processes, unless the machine is slower now.
 
-        Only times that this process measured are stored, so they expire.
+        So a time that the machine no longer reaches expires.
         """
-        measured_ms = self._measured_fastest_ms()
-        if self._file is None or measured_ms is None or not self.is_full(measured_ms):
+        now_ms, fastest_ms = typical_ms(self._measured_ms), self.fastest_ms
+        if self._file is None or now_ms is None or fastest_ms is None or now_ms > fastest_ms * (1 + _SAME):
             return
         with contextlib.suppress(OSError):  # without the file, only this process uses it
-            replace_private_file(self._file, f"{measured_ms:.6f}\n".encode())
+            replace_private_file(self._file, f"{fastest_ms:.6f}\n".encode())
 
-    def _measured_fastest_ms(self) -> float | None:
-        measured_ms = sorted(self._measured_ms)
-        return measured_ms[len(measured_ms) // 10] if measured_ms else None
+
+def typical_ms(measured_ms: Iterable[float]) -> float | None:
+    """Return the time at the speed that a CPU usually has; None without measurements.
+
+    This is the lower quartile. Disturbed measurements are slower, and on some machines, every CPU is slowed
+    down half of the time.
+    """
+    ordered_ms = sorted(measured_ms)
+    return ordered_ms[len(ordered_ms) // 4] if ordered_ms else None
+
+
+def slowest_accepted_ms(typical_ms: float, fastest_ms: float) -> float:
+    """Return the time of the computation up to which a window beside it counts.
+
+    Times are scaled to the fastest speed, so the machine's typical speed suffices. It does not if the machine
+    is slower than a lower clock frequency explains.
+    """
+    limit_ms = fastest_ms * (1 + SCALED_UP_TO)
+    return limit_ms if typical_ms > limit_ms else typical_ms * (1 + FULL_SPEED)
 
 
 class FastCpu:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 from unittest.mock import Mock
@@ -154,12 +155,11 @@ def test_a_busy_machine_widens_the_interval(measure: Callable[..., Timing]) -> N
 
 
 def test_scattered_windows_are_noisy(measure: Callable[..., Timing]) -> None:
-    """Times that differ by half are marked, and the interval contains all of them."""
-    state = {"windows": 0}
+    """Times that differ threefold are marked, and the interval contains all of them."""
+    scatter = random.Random(3)  # noqa: S311 - not for security
 
     def time_ms(calls: int) -> float:
-        state["windows"] += 1
-        return OVERHEAD_MS + calls * CALL_MS * (1.0 + 0.5 * (state["windows"] % 3))
+        return OVERHEAD_MS + calls * CALL_MS * scatter.choice((1.0, 2.0, 3.0))
 
     timing = measure(time_ms, lambda calls: 10.0 * calls)
     assert timing.noisy
@@ -169,14 +169,15 @@ def test_scattered_windows_are_noisy(measure: Callable[..., Timing]) -> None:
 class ScriptedSpeed(MachineSpeed):
     """A machine that is slowed during some windows."""
 
-    def __init__(self, is_slowed: Callable[[], bool]) -> None:
+    def __init__(self, is_slowed: Callable[[], bool], slow_ms: float = 0.06) -> None:
         super().__init__()
         self._known_ms = 0.04
         self._is_slowed = is_slowed
+        self._slow_ms = slow_ms
 
     def measure(self) -> float:
-        """Return 0.04 ms, or 1.5 times as much."""
-        return 0.06 if self._is_slowed() else 0.04
+        """Return 0.04 ms, or the slow time."""
+        return self._slow_ms if self._is_slowed() else 0.04
 
 
 def test_windows_on_a_slowed_cpu_are_discarded(measure: Callable[..., Timing]) -> None:
@@ -197,6 +198,30 @@ def test_windows_on_a_slowed_cpu_are_discarded(measure: Callable[..., Timing]) -
     assert "wait" not in timing.note
     assert not timing.noisy
     assert timing.runtime_ms == pytest.approx(CALL_MS, rel=1e-3)
+
+
+def test_time_is_scaled_to_the_full_speed_of_the_cpu(measure: Callable[..., Timing]) -> None:
+    """A clock frequency that is 10% lower for the whole measurement changes the interval, not the time."""
+    quick = measure(speed=ScriptedSpeed(lambda: False))
+    slowed = measure(
+        lambda calls: OVERHEAD_MS + calls * 1.1 * CALL_MS, speed=ScriptedSpeed(lambda: True, slow_ms=0.044)
+    )
+    assert slowed.runtime_ms == pytest.approx(CALL_MS, rel=2e-3)
+    assert slowed.discarded_windows == 0
+    assert slowed.ci[1] - slowed.ci[0] > quick.ci[1] - quick.ci[0]
+    assert "10% slower" in slowed.note
+
+
+def test_few_fast_windows_gain_little(measure: Callable[..., Timing]) -> None:
+    """Code that is fast in a third of its windows gets nearly the time of the others."""
+    state = {"windows": 0}
+
+    def time_ms(calls: int) -> float:
+        state["windows"] += 1
+        return OVERHEAD_MS + calls * CALL_MS * (0.5 if state["windows"] % 6 < 2 else 1.0)
+
+    timing = measure(time_ms)
+    assert timing.runtime_ms >= 0.97 * CALL_MS
 
 
 def test_interval_on_a_slowed_machine_includes_full_speed(measure: Callable[..., Timing]) -> None:

@@ -40,12 +40,12 @@ def _pinned(monkeypatch: pytest.MonkeyPatch) -> list[set[int]]:
 
 
 def test_measurement_is_cpu_time_of_real_work() -> None:
-    """The computation takes time, and the fastest tenth of the measurements is full speed."""
+    """The computation takes time, and the lower quartile of the measurements is the typical speed."""
     speed = MachineSpeed()
     assert speed.fastest_ms is None
     measured = [speed.measure() for _ in range(20)]
     assert min(measured) > 0.001
-    assert speed.fastest_ms == sorted(measured)[2]
+    assert speed.fastest_ms == sorted(measured)[5]
 
 
 def test_next_process_knows_the_fastest_time(tmp_path: Path) -> None:
@@ -60,6 +60,16 @@ def test_next_process_knows_the_fastest_time(tmp_path: Path) -> None:
     assert second.fastest_ms == pytest.approx(fastest_ms, abs=1e-6)
     assert second.is_full(fastest_ms * (1 + FULL_SPEED / 2))
     assert not second.is_full(fastest_ms * 1.5)
+
+
+def test_slower_times_do_not_replace_a_faster_one(tmp_path: Path) -> None:
+    """Many processes, each a little slower than the last, do not move the fastest time."""
+    file = tmp_path / "machine-speed"
+    for ms in (0.0400, 0.0402, 0.0404, 0.0399, 0.0401):
+        speed = MachineSpeed(file)
+        speed._measured_ms.append(ms)
+        speed.save()
+    assert MachineSpeed(file).fastest_ms == 0.0399
 
 
 def test_slowed_process_does_not_renew_the_file(tmp_path: Path) -> None:
