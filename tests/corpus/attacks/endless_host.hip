@@ -3,7 +3,6 @@
 // family: resource-exhaustion
 // first seen: public write-ups of program judges
 // control: honest
-// sandbox: matters
 // Loops forever in solution(), on the host.
 #include <hip/hip_runtime.h>
 

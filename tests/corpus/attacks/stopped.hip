@@ -3,7 +3,6 @@
 // family: early-end
 // first seen: public write-ups of program judges
 // control: honest
-// sandbox: matters
 // Stops its own process with SIGSTOP, so that it never answers.
 #include <hip/hip_runtime.h>
 #include <csignal>

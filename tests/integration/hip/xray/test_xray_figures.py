@@ -91,6 +91,7 @@ def test_agrees_with_the_compiler(harness: XrayHarness, path: Path, arch: str) -
         assert figures_of(kernel) == expected, kernel.name
 
 
+@pytest.mark.slow
 def test_corpus_is_large_enough(harness: XrayHarness) -> None:
     """The corpus has at least 30 kernels and covers matrix cores, AGPRs, spills, scratch and every limit."""
     kernels = [kernel for path in CORPUS for kernel in harness.xray(path.read_text()).kernels]
