@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.compiler
 
-SOURCE = (Path(__file__).parents[3] / "corpus" / "programs" / "wmma.hip").read_text()
+PROGRAMS = Path(__file__).parents[3] / "corpus" / "programs"
+SOURCE = (PROGRAMS / "wmma.hip").read_text()
+COOPERATIVE = (PROGRAMS / "wmma_coop.hip").read_text()
 CASES = [
     (name, int(size))
     for name, size in re.findall(r"^  X\((\w+), [\w:]+, [\w:]+, (\d+),", SOURCE, re.MULTILINE)
@@ -62,7 +64,7 @@ def test_compiles_for_the_gpu() -> None:
         ("matrix_a, 16, 16, 8, rocwmma::float16_t", "K must be a multiple"),
         ("matrix_a, 32, 32, 8, double", "no matrix instruction of gfx942"),
         ("matrix_b, 16, 16, 32, rocwmma::float8_t", "no matrix instruction of gfx942"),
-        ("matrix_a, 16, 32, 16, float", "16x16 and of 32x32"),
+        ("accumulator, 16, 32, 16, float", "16x16 and of 32x32"),
     ],
 )
 def test_a_shape_that_the_gpu_lacks_is_an_error(fragment: str, words: str, programs: Programs) -> None:
@@ -80,6 +82,26 @@ __global__ void k(const {element}* x) {{
     failure = _xray(source).failure
     assert failure is not None
     assert any(words in diagnostic.message for diagnostic in failure.diagnostics), failure.diagnostics
+
+
+def test_waves_move_tiles_together(programs: Programs, tmp_path: Path) -> None:
+    """Four waves load tiles, store them with another layout and transposed, and multiply them."""
+    side = 64
+    numbers = np.random.default_rng(17).integers(-4, 5, (3, side, side), dtype=np.int32)
+    numbers.tofile(tmp_path / "input")
+    done = programs.run("wmma_coop", str(tmp_path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    output = np.fromfile(tmp_path / "output", np.float32)
+    by_columns, b, c = numbers
+    np.testing.assert_array_equal(output[: side * side].reshape(side, side), by_columns.T @ b + c)
+    np.testing.assert_array_equal(output[side * side :], np.tile(by_columns[:16, :32].sum(axis=0), 2))
+
+
+def test_tiles_compile_for_the_gpu() -> None:
+    """The compiler for gfx942 accepts the kernels of the previous test."""
+    report = _xray(COOPERATIVE.partition("\n// host\n")[0])
+    assert report.failure is None, report.failure
+    assert len(report.kernels) == 2
 
 
 def _xray(source: str) -> XrayReport:

@@ -9,6 +9,14 @@
 
 #include <hipshared/matrix_steps.h>
 
+#define ROCWMMA_DEVICE __device__
+#define ROCWMMA_HOST __host__
+#define ROCWMMA_HOST_DEVICE __host__ __device__
+#define ROCWMMA_KERNEL __global__
+#define ROCWMMA_ARCH_GFX9 1
+#define ROCWMMA_ARCH_GFX942 1
+#define ROCWMMA_ARCH_HOST 0  // the CPU runtime compiles host and device code at once
+
 namespace rocwmma {
 
 using float16_t = _Float16;
@@ -47,9 +55,45 @@ __host__ __device__ inline VecT<T, 1 + sizeof...(Others)> make_vector(T first, O
 }
 
 struct Constants {
+  static constexpr uint32_t AMDGCN_WAVE_SIZE_32 = 32;
   static constexpr uint32_t AMDGCN_WAVE_SIZE_64 = 64;
   static constexpr uint32_t AMDGCN_WAVE_SIZE = 64;
 };
+
+template <class A, class B>
+__host__ __device__ constexpr auto ceilDiv(A dividend, B divisor) {
+  return (dividend + divisor - 1) / divisor;
+}
+
+template <uint32_t N>
+struct Log2 {
+  static_assert(N > 0 && (N & (N - 1)) == 0, "Log2 needs a power of two");
+  static constexpr uint32_t value = 31 - __builtin_clz(N);
+};
+
+template <class To, class From>
+__host__ __device__ inline To convert(const From& value) {
+  return static_cast<To>(value);
+}
+
+// A row and a column.
+struct Coord2d {
+  uint32_t row, column;
+
+  friend __host__ __device__ constexpr Coord2d operator+(Coord2d a, Coord2d b) { return {a.row + b.row, a.column + b.column}; }
+  friend __host__ __device__ constexpr Coord2d operator-(Coord2d a, Coord2d b) { return {a.row - b.row, a.column - b.column}; }
+  friend __host__ __device__ constexpr Coord2d operator*(Coord2d a, Coord2d b) { return {a.row * b.row, a.column * b.column}; }
+  friend __host__ __device__ constexpr bool operator==(Coord2d a, Coord2d b) = default;
+  __host__ __device__ constexpr Coord2d& operator+=(Coord2d other) { return *this = *this + other; }
+};
+
+__host__ __device__ constexpr Coord2d make_coord2d(uint32_t row, uint32_t column) { return {row, column}; }
+
+template <uint32_t I>
+__host__ __device__ constexpr uint32_t get(Coord2d coord) {
+  static_assert(I < 2, "a coordinate has a row and a column");
+  return I == 0 ? coord.row : coord.column;
+}
 
 namespace detail {
 
@@ -65,6 +109,14 @@ inline constexpr bool is_row_major = true;
 template <>
 inline constexpr bool is_row_major<col_major> = false;
 
+// Where an element is in memory.
+template <class Layout>
+struct DataLayout {
+  __host__ __device__ static constexpr uint32_t fromMatrixCoord(Coord2d coord, uint32_t stride) {
+    return is_row_major<Layout> ? coord.row * stride + coord.column : coord.column * stride + coord.row;
+  }
+};
+
 // The step that multiplies elements of this type: for an accumulator, any with the same arrangement.
 template <class T, uint32_t M>
 using StepOf = hipshared::matrix::Step<T, typename hipshared::matrix::SumOf<T>::type, M>;
@@ -73,8 +125,12 @@ using StepOf = hipshared::matrix::Step<T, typename hipshared::matrix::SumOf<T>::
 
 template <class Kind, uint32_t M, uint32_t N, uint32_t K, class T, class Layout = void>
 class fragment {
-  static_assert((M == 16 && N == 16) || (M == 32 && N == 32), "rocWMMA on gfx942 has fragments of 16x16 and of 32x32");
-  static_assert(M * K % 64 == 0, "the elements of a fragment are distributed over the 64 lanes of a wave");
+  static constexpr bool kIsAccumulator = std::is_same_v<Kind, accumulator>;
+  static constexpr uint32_t kRows = std::is_same_v<Kind, matrix_b> ? K : M;
+  static constexpr uint32_t kColumns = std::is_same_v<Kind, matrix_a> ? K : N;
+  static_assert(!kIsAccumulator || (M == 16 && N == 16) || (M == 32 && N == 32),
+                "rocWMMA on gfx942 has products of 16x16 and of 32x32");
+  static_assert(kRows * kColumns % 64 == 0, "the elements of a fragment are distributed over the 64 lanes of a wave");
 
  public:
   using element_type = T;
@@ -84,6 +140,52 @@ class fragment {
   __device__ T& operator[](uint32_t i) { return x[i]; }
   __device__ const T& operator[](uint32_t i) const { return x[i]; }
   __host__ __device__ static constexpr uint32_t size() { return num_elements; }
+  __host__ __device__ static constexpr uint32_t height() { return kRows; }
+  __host__ __device__ static constexpr uint32_t width() { return kColumns; }
+};
+
+namespace detail {
+
+template <class Fragment>
+struct TypesOf;
+template <class Kind, uint32_t M, uint32_t N, uint32_t K, class T, class LayoutOf>
+struct TypesOf<fragment<Kind, M, N, K, T, LayoutOf>> {
+  using Layout = DataLayout<LayoutOf>;
+  using Element = T;
+};
+
+template <class Fragment>
+struct IOShape {
+  static constexpr uint32_t BlockHeight = Fragment::height(), BlockWidth = Fragment::width();
+};
+
+}  // namespace detail
+
+template <class Fragment>
+using GetDataType_t = typename detail::TypesOf<Fragment>::Element;
+template <class Fragment>
+using GetDataLayout_t = typename detail::TypesOf<Fragment>::Layout;
+template <class Fragment>
+using GetIOShape_t = detail::IOShape<Fragment>;
+
+// The blocks of a matrix, one per wave, and their addresses.
+template <uint32_t Height, uint32_t Width, class T, class Layout>
+struct MappingUtil {
+  __device__ static Coord2d waveCoord() { return {threadIdx.x / 64, threadIdx.y}; }
+  __device__ static Coord2d blockCoord() {
+    return {(blockIdx.x * blockDim.x + threadIdx.x) / 64, blockIdx.y * blockDim.y + threadIdx.y};
+  }
+  __device__ static constexpr Coord2d matrixCoord(Coord2d block) { return block * Coord2d{Height, Width}; }
+  __device__ static Coord2d matrixCoord() { return matrixCoord(blockCoord()); }
+  __host__ __device__ static constexpr uint32_t dataOffset(Coord2d coord, uint32_t stride) {
+    return detail::DataLayout<Layout>::fromMatrixCoord(coord, stride);
+  }
+  __host__ __device__ static constexpr T* dataCoord(T* base, Coord2d coord, uint32_t stride) {
+    return base + dataOffset(coord, stride);
+  }
+  __host__ __device__ static constexpr const T* dataCoord(const T* base, Coord2d coord, uint32_t stride) {
+    return base + dataOffset(coord, stride);
+  }
 };
 
 template <class Kind, uint32_t M, uint32_t N, uint32_t K, class T, class Layout>
@@ -108,20 +210,35 @@ __device__ inline uint32_t depth_of(uint32_t lane, uint32_t i) {
   return i / Step::kItems * Step::kDepth + lane / M * Step::kItems + i % Step::kItems;
 }
 
-// Calls `visit` with the number, the row and the column of each of a lane's elements.
+// Whether a fragment of this many rows of A, or columns of B, can be multiplied. Others only move data between memories.
+template <uint32_t Size>
+inline constexpr bool is_operand = Size == 16 || Size == 32;
+
+// Calls `visit` with the number, the row and the column of each of a lane's elements. The elements of B are arranged as
+// those of the transposed A.
 template <uint32_t M, uint32_t N, uint32_t K, class T, class Layout, class Visit>
 __device__ inline void for_each(const fragment<matrix_a, M, N, K, T, Layout>&, Visit visit) {
-  check_operand<T, M, K>();
   const uint32_t lane = __lane_id();
+  if constexpr (is_operand<M>) check_operand<T, M, K>();
 #pragma unroll
-  for (uint32_t i = 0; i < M * K / 64; ++i) visit(i, lane % M, depth_of<T, M>(lane, i));
+  for (uint32_t i = 0; i < M * K / 64; ++i) {
+    if constexpr (is_operand<M>)
+      visit(i, lane % M, depth_of<T, M>(lane, i));
+    else
+      visit(i, (i * 64 + lane) % M, (i * 64 + lane) / M);
+  }
 }
 template <uint32_t M, uint32_t N, uint32_t K, class T, class Layout, class Visit>
 __device__ inline void for_each(const fragment<matrix_b, M, N, K, T, Layout>&, Visit visit) {
-  check_operand<T, N, K>();
   const uint32_t lane = __lane_id();
+  if constexpr (is_operand<N>) check_operand<T, N, K>();
 #pragma unroll
-  for (uint32_t i = 0; i < K * N / 64; ++i) visit(i, depth_of<T, N>(lane, i), lane % N);
+  for (uint32_t i = 0; i < K * N / 64; ++i) {
+    if constexpr (is_operand<N>)
+      visit(i, depth_of<T, N>(lane, i), lane % N);
+    else
+      visit(i, (i * 64 + lane) / N, (i * 64 + lane) % N);
+  }
 }
 template <uint32_t M, uint32_t N, uint32_t K, class T, class Layout, class Visit>
 __device__ inline void for_each(const fragment<accumulator, M, N, K, T, Layout>&, Visit visit) {
@@ -130,6 +247,9 @@ __device__ inline void for_each(const fragment<accumulator, M, N, K, T, Layout>&
   for (uint32_t i = 0; i < M * N / 64; ++i)
     visit(i, hipshared::matrix::row_of<M, std::is_same_v<T, double>>(lane, i), lane % N);
 }
+
+// After a store, every lane of the wave sees the whole fragment, as on a GPU, whose lanes run in lockstep.
+__device__ inline void wait_for_wave(int line) { (void)hiptarget::vote(true, line); }
 
 template <class Fragment, class T>
 __device__ inline void load(Fragment& frag, const T* data, uint32_t stride, bool by_rows) {
@@ -152,18 +272,21 @@ __device__ inline void load_matrix_sync(fragment<accumulator, M, N, K, T, Layout
 }
 
 template <class Kind, uint32_t M, uint32_t N, uint32_t K, class T, class Layout>
-__device__ inline void store_matrix_sync(T* data, const fragment<Kind, M, N, K, T, Layout>& frag, uint32_t stride) {
+__device__ inline void store_matrix_sync(T* data, const fragment<Kind, M, N, K, T, Layout>& frag, uint32_t stride,
+                                         int line = __builtin_LINE()) {
   static_assert(!std::is_same_v<Layout, void>, "a fragment without a layout needs the argument layout_t");
   detail::for_each(frag, [&](uint32_t i, uint32_t row, uint32_t column) {
     data[detail::is_row_major<Layout> ? row * stride + column : column * stride + row] = frag.x[i];
   });
+  detail::wait_for_wave(line);
 }
 template <uint32_t M, uint32_t N, uint32_t K, class T, class Layout>
 __device__ inline void store_matrix_sync(T* data, const fragment<accumulator, M, N, K, T, Layout>& frag, uint32_t stride,
-                                         layout_t layout) {
+                                         layout_t layout, int line = __builtin_LINE()) {
   detail::for_each(frag, [&](uint32_t i, uint32_t row, uint32_t column) {
     data[layout == mem_row_major ? row * stride + column : column * stride + row] = frag.x[i];
   });
+  detail::wait_for_wave(line);
 }
 
 // D = A * B + C. Sums are float, double or int32; an accumulator of another type is converted before and after.
@@ -172,6 +295,7 @@ __device__ inline void mma_sync(fragment<accumulator, M, N, K, Sum, LayoutD>& d,
                                 const fragment<matrix_a, M, N, K, T, LayoutA>& a,
                                 const fragment<matrix_b, M, N, K, T, LayoutB>& b,
                                 const fragment<accumulator, M, N, K, Sum, LayoutC>& c, int line = __builtin_LINE()) {
+  static_assert(M == N && detail::is_operand<M>, "rocWMMA on gfx942 has products of 16x16 and of 32x32");
   using Step = detail::StepOf<T, M>;
   detail::check_operand<T, M, K>();
   using Computed = typename hipshared::matrix::SumOf<T>::type;
