@@ -328,9 +328,19 @@ def _assign(page: Page) -> None:
     page.get_by_label("Title (optional)").fill("Week 1")
     page.get_by_label("Deadline").fill("2099-01-31T12:00")
     page.get_by_role("button", name="Set assignment").click()
-    expect(page.get_by_role("region", name="Week 1", exact=True)).to_be_visible()
+    assignment = page.get_by_role("region", name="Week 1", exact=True)
+    expect(assignment).to_contain_text("2099-01-31 12:00")
     expect(page.get_by_role("button", name="Export results")).to_be_visible()
     assert violations(page) == []
+    assignment.get_by_role("button", name="Change deadline").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_label("Deadline")).to_have_value("2099-01-31T12:00")
+    dialog.get_by_label("Deadline").fill("2098-12-31T18:30")
+    assert violations(page) == []
+    dialog.get_by_role("button", name="Change deadline").click()
+    expect(assignment).to_contain_text("2098-12-31 18:30")
+    assignment.get_by_role("row").filter(has_text="grace").get_by_role("link").click()
+    expect(page).to_have_url(re.compile("/submissions/sub_"))
 
 
 def _check_account(page: Page) -> None:

@@ -269,6 +269,8 @@ export const changeShare = (id: string, visibility: Visibility): Promise<ShareRe
 export const team = (name: string): Promise<TeamDetailResponse> => get(`/teams/${segment(name)}`);
 export const createAssignment = (name: string, body: AssignmentRequest): Promise<TeamDetailResponse> =>
   post(`/teams/${segment(name)}/assignments`, body);
+export const changeDeadline = (name: string, id: string, deadline_at: string): Promise<TeamDetailResponse> =>
+  post(`/teams/${segment(name)}/assignments/${segment(id)}/deadline`, { deadline_at });
 export const deleteAssignment = (name: string, id: string): Promise<TeamDetailResponse> =>
   post(`/teams/${segment(name)}/assignments/${segment(id)}/delete`, {});
 /** The results of a team as CSV. */

@@ -482,6 +482,12 @@ export interface DailyMeterCosts {
   meters: MeterCost[];
 }
 
+/** Another deadline of an assignment. */
+export interface DeadlineRequest {
+  /** With a time zone. Submissions sent by then count. */
+  deadline_at: string;
+}
+
 /** The differences of an output from the reference. */
 export interface DebugInfo {
   max_difference: number | string;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, insert, select, union
+from sqlalchemy import bindparam, delete, insert, select, union, update
 
 from warmfront.store import schema
 from warmfront.store.account_records import AssignmentResult, TeamAssignment
@@ -89,6 +89,19 @@ def assignments(conn: Connection, team: str) -> list[TeamAssignment]:
 
 
 _OF_TEAM = _ASSIGNMENTS.where(_A.team == bindparam("team")).order_by(_A.deadline_at, _A.id)
+
+
+def set_deadline(conn: Connection, team: str, assignment_id: str, deadline_at: float) -> bool:
+    """Change the deadline of an assignment; return False if the team has none with this id."""
+    changed = conn.execute(_SET_DEADLINE, {"of_team": team, "of_id": assignment_id, "deadline": deadline_at})
+    return changed.rowcount == 1
+
+
+_SET_DEADLINE = (
+    update(schema.assignments)
+    .where(_A.team == bindparam("of_team"), _A.id == bindparam("of_id"))
+    .values(deadline_at=bindparam("deadline"))
+)
 
 
 def delete_assignment(conn: Connection, team: str, assignment_id: str) -> bool:

@@ -40,6 +40,10 @@ class TeamStore:
         """Return the assignments of a team, by deadline."""
         return await self._database.read(team_queries.assignments, team)
 
+    async def set_deadline(self, team: str, assignment_id: str, deadline_at: float) -> bool:
+        """Change the deadline of an assignment; return False if the team has none with this id."""
+        return await self._database.write(team_queries.set_deadline, team, assignment_id, deadline_at)
+
     async def delete_assignment(self, team: str, assignment_id: str) -> bool:
         """Delete an assignment; return False if the team has none with this id."""
         return await self._database.write(team_queries.delete_assignment, team, assignment_id)

@@ -10,16 +10,29 @@ from warmfront.wire.accounts import BudgetField
 from warmfront.wire.base import Dollars, RequestModel, ResponseModel, Slug, Timestamp
 
 
+# Not strict: strict mode accepts only `datetime` objects, which JSON does not have.
+DeadlineField = Annotated[
+    AwareDatetime,
+    Field(
+        strict=False,
+        description="With a time zone. Submissions sent by then count.",
+        examples=["2030-01-31T23:59:00Z"],
+    ),
+]
+
+
 class AssignmentRequest(RequestModel):
     """A new assignment."""
 
     problem: Slug
     title: str = Field("", max_length=200, description="The title of the problem if omitted.")
-    # Not strict: strict mode accepts only `datetime` objects, which JSON does not have.
-    deadline_at: Annotated[AwareDatetime, Field(strict=False)] = Field(
-        description="With a time zone. Submissions sent by then count.",
-        examples=["2030-01-31T23:59:00Z"],
-    )
+    deadline_at: DeadlineField
+
+
+class DeadlineRequest(RequestModel):
+    """Another deadline of an assignment."""
+
+    deadline_at: DeadlineField
 
 
 class TeamBudgetRequest(RequestModel):

@@ -126,6 +126,25 @@ async def test_an_assignment_is_deleted(harness: ApiHarness) -> None:
 
 
 @served()
+async def test_a_deadline_is_extended_after_it_passed(harness: ApiHarness) -> None:
+    """Submissions between the two deadlines count then; only managers may do it, and not to the past."""
+    olga, ada = _member(harness, "olga", role=Role.OPERATOR), _member(harness, "ada")
+    (assignment,) = (await _assign(harness, olga))["assignments"]
+    await asyncio.sleep(7200.0)  # in virtual time
+    await ada.submit(accept="text/event-stream", endpoint="submit")
+    path = f"/api/amd/teams/class-1/assignments/{assignment['id']}/deadline"
+    later = {"deadline_at": _deadline(harness, 60.0)}
+    assert (await ada.post(path, later)).status == 403
+    refused = await olga.post(path, {"deadline_at": _deadline(harness, -60.0)})
+    assert (refused.status, refused.json()["field"]) == (422, "deadline_at")
+    missing = await olga.post(path.replace(assignment["id"], "asg_none"), later)
+    assert (missing.status, missing.json()["code"]) == (404, "NOT_FOUND")
+    (changed,) = (await olga.post(path, later)).json()["assignments"]
+    assert changed["is_open"]
+    assert [item["user"] for item in changed["results"] if item["solved"]] == ["ada"]
+
+
+@served()
 async def test_an_admin_sets_the_budget_of_a_team(harness: ApiHarness) -> None:
     """It is refused to operators, checked to the cent at the next submission, and in the audit log."""
     admin, ada = _member(harness, "root", team=None, role=Role.ADMIN), _member(harness, "ada")

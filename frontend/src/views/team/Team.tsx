@@ -5,11 +5,11 @@ import { ConfirmDialog, errorText } from "../../components/ConfirmDialog";
 import { DataTable, type Column } from "../../components/DataTable";
 import { EmptyState, ErrorMessage, MessagePage } from "../../components/MessagePage";
 import { Progress } from "../../components/Progress";
-import { createAssignment, deleteAssignment, problems, team, teamResults } from "../../lib/api";
+import { changeDeadline, createAssignment, deleteAssignment, problems, team, teamResults } from "../../lib/api";
 import { count, dateTime, dollars, plural, runtime, wholeCents } from "../../lib/format";
 import type { AssignmentResponse, AssignmentResultResponse, TeamDetailResponse } from "../../lib/generated";
 import { useQuery, useTitle } from "../../lib/hooks";
-import { useSession } from "../../lib/session";
+import { includes, useSession } from "../../lib/session";
 import { download } from "../../lib/download";
 import "../../components/account.css";
 
@@ -32,6 +32,8 @@ export default function Team(): React.JSX.Element {
 function Members({ name }: { name: string }): React.JSX.Element {
   const [changed, setChanged] = useState<TeamDetailResponse | null>(null);
   const [deleting, setDeleting] = useState<AssignmentResponse | null>(null);
+  const [extending, setExtending] = useState<AssignmentResponse | null>(null);
+  const session = useSession();
   const query = useQuery(`team ${name}`, () => team(name));
   const data = changed ?? query.data;
   if (query.error !== null) return <ErrorMessage error={query.error} onRetry={query.refetch} />;
@@ -61,9 +63,18 @@ function Members({ name }: { name: string }): React.JSX.Element {
           name={name}
           assignment={assignment}
           canManage={data.can_manage}
+          canOpen={(user) => user === session?.user || includes(session?.role, "operator")}
           onDelete={() => setDeleting(assignment)}
+          onChangeDeadline={() => setExtending(assignment)}
         />
       ))}
+      {extending !== null && (
+        <DeadlineDialog
+          assignment={extending}
+          onConfirm={async (deadline) => setChanged(await changeDeadline(name, extending.id, deadline))}
+          onClose={() => setExtending(null)}
+        />
+      )}
       {deleting !== null && (
         <ConfirmDialog
           title={`Delete ${deleting.title}?`}
@@ -148,14 +159,48 @@ function NewAssignment({ name, onCreated }: { name: string; onCreated: (team: Te
   );
 }
 
+interface DeadlineProps {
+  assignment: AssignmentResponse;
+  onConfirm: (deadline: string) => Promise<void>;
+  onClose: () => void;
+}
+
+function DeadlineDialog({ assignment, onConfirm, onClose }: DeadlineProps): React.JSX.Element {
+  const [deadline, setDeadline] = useState(localMinute(assignment.deadline_at));
+  return (
+    <ConfirmDialog
+      title={`Change the deadline of ${assignment.title}?`}
+      confirm="Change deadline"
+      ready={deadline !== ""}
+      onConfirm={() => onConfirm(new Date(deadline).toISOString())}
+      onClose={onClose}
+    >
+      <label className="field">
+        <span>Deadline</span>
+        <input type="datetime-local" required value={deadline} onChange={(event) => setDeadline(event.target.value)} />
+      </label>
+      <p>Submissions between the two deadlines count with a later deadline, and do not count with an earlier one.</p>
+    </ConfirmDialog>
+  );
+}
+
+/** A time as a field of the form shows it: in the browser's time zone, to the minute. */
+function localMinute(time: string): string {
+  const date = new Date(time);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
 interface CardProps {
   name: string;
   assignment: AssignmentResponse;
   canManage: boolean;
+  /** Whether the viewer may open the submissions of a user. */
+  canOpen: (user: string) => boolean;
   onDelete: () => void;
+  onChangeDeadline: () => void;
 }
 
-function AssignmentCard({ name, assignment, canManage, onDelete }: CardProps): React.JSX.Element {
+function AssignmentCard({ name, assignment, canManage, canOpen, onDelete, onChangeDeadline }: CardProps): React.JSX.Element {
   const { title, problem, deadline_at: deadline, is_open: isOpen, results } = assignment;
   return (
     <section className="card stack" aria-label={title}>
@@ -171,21 +216,33 @@ function AssignmentCard({ name, assignment, canManage, onDelete }: CardProps): R
           Team leaderboard
         </Link>
         {canManage && (
-          <button className="button danger" onClick={onDelete}>
-            Delete…
-          </button>
+          <>
+            <button className="button" onClick={onChangeDeadline}>
+              Change deadline…
+            </button>
+            <button className="button danger" onClick={onDelete}>
+              Delete…
+            </button>
+          </>
         )}
       </div>
-      <DataTable label={`Results of ${title}`} columns={RESULTS} rows={results} rowKey={({ user }) => user} />
+      <DataTable label={`Results of ${title}`} columns={resultColumns(canOpen)} rows={results} rowKey={({ user }) => user} />
     </section>
   );
 }
 
-const RESULTS: Column<AssignmentResultResponse>[] = [
+const resultColumns = (canOpen: (user: string) => boolean): Column<AssignmentResultResponse>[] => [
   { name: "User", cell: ({ user }) => user },
   { name: "Solved", cell: ({ solved }) => <span className={solved ? "badge good" : "badge"}>{solved ? "yes" : "no"}</span> },
-  { name: "Best time", number: true, cell: (result) => runtime(result.best_runtime_ms) },
+  { name: "Best time", number: true, cell: (result) => <BestTime result={result} linked={canOpen(result.user)} /> },
   { name: "GPU", cell: (result) => (result.gpu_type === null ? "–" : `${result.gpu_type}${result.simulated === true ? " (simulated)" : ""}`) },
   { name: "Submissions", number: true, cell: ({ submissions }) => count(submissions) },
   { name: "First accepted", nowrap: true, cell: (result) => dateTime(result.accepted_at) },
 ];
+
+/** The best time, with a link to its submission. */
+function BestTime({ result, linked }: { result: AssignmentResultResponse; linked: boolean }): React.JSX.Element {
+  const time = runtime(result.best_runtime_ms);
+  if (!linked || result.best_submission_id === null) return <>{time}</>;
+  return <Link href={`/submissions/${result.best_submission_id}`}>{time}</Link>;
+}

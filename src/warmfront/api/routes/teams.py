@@ -20,10 +20,13 @@ from warmfront.wire.teams import (
     AssignmentRequest,
     AssignmentResponse,
     AssignmentResultResponse,
+    DeadlineRequest,
     TeamDetailResponse,
 )
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from warmfront.api.auth import Caller
     from warmfront.api.context import ServiceContext
     from warmfront.store.account_records import AssignmentResult
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 router = APIRouter(prefix="/teams", tags=["teams"])
 
 _TeamName = Annotated[str, Path(max_length=64)]
+_AssignmentId = Annotated[str, Path(max_length=100)]
 _CSV_HEAD = (
     "assignment",
     "problem",
@@ -88,9 +92,8 @@ async def create_assignment(
     """Set an assignment for a team. For its managers, and operators."""
     await _require_manager(service, caller, team)
     problem = problems.require(body.problem)
-    now, deadline_at = service.clock.now(), body.deadline_at.timestamp()
-    if deadline_at <= now:
-        raise InvalidField("deadline_at", body.deadline_at.isoformat(), f"a time after {isoformat(now)}")
+    now = service.clock.now()
+    deadline_at = _future(body.deadline_at, now)
     await service.store.teams.create_assignment(
         TeamAssignment(
             id=service.new_id("asg"),
@@ -105,20 +108,38 @@ async def create_assignment(
     return await get_team(team, service, caller)
 
 
+@router.post(
+    "/{team}/assignments/{assignment_id}/deadline", responses=error_responses_for(404, 413, 415, 422)
+)
+async def change_deadline(
+    body: DeadlineRequest,
+    team: _TeamName,
+    assignment_id: _AssignmentId,
+    service: ServiceDep,
+    caller: CallerDep,
+) -> TeamDetailResponse:
+    """Change the deadline of an assignment, also of a closed one. For managers of the team, and operators.
+
+    Submissions between the two deadlines count, or no longer count.
+    """
+    await _require_manager(service, caller, team)
+    deadline_at = _future(body.deadline_at, service.clock.now())
+    if not await service.store.teams.set_deadline(team, assignment_id, deadline_at):
+        raise _no_assignment(team, assignment_id)
+    return await get_team(team, service, caller)
+
+
 @router.post("/{team}/assignments/{assignment_id}/delete", responses=error_responses_for(404, 413, 422))
 async def delete_assignment(
     team: _TeamName,
-    assignment_id: Annotated[str, Path(max_length=100)],
+    assignment_id: _AssignmentId,
     service: ServiceDep,
     caller: CallerDep,
 ) -> TeamDetailResponse:
     """Delete an assignment. Submissions are kept. For managers of the team, and operators."""
     await _require_manager(service, caller, team)
     if not await service.store.teams.delete_assignment(team, assignment_id):
-        raise NotFound(
-            f"Team {team} has no assignment {quote_value(assignment_id)}.",
-            hint=f"GET /api/amd/teams/{team} lists the assignments.",
-        )
+        raise _no_assignment(team, assignment_id)
     return await get_team(team, service, caller)
 
 
@@ -159,6 +180,20 @@ async def _require_manager(service: ServiceContext, caller: Caller, team: str) -
 
 def _can_manage(caller: Caller, team: str) -> bool:
     return caller.is_operator or (caller.manages_team and caller.team == team)
+
+
+def _future(deadline_at: datetime, now: float) -> float:
+    """Return the deadline in seconds since 1970; raise `InvalidField` if it has passed."""
+    if deadline_at.timestamp() <= now:
+        raise InvalidField("deadline_at", deadline_at.isoformat(), f"a time after {isoformat(now)}")
+    return deadline_at.timestamp()
+
+
+def _no_assignment(team: str, assignment_id: str) -> NotFound:
+    return NotFound(
+        f"Team {team} has no assignment {quote_value(assignment_id)}.",
+        hint=f"GET /api/amd/teams/{team} lists the assignments.",
+    )
 
 
 def _assignment_response(
