@@ -67,7 +67,7 @@ class Settings:
     #: WARMFRONT_RUN_TIMEOUT: CPU seconds for all calls of one submission.
     run_timeout_s: float = 300.0
     #: WARMFRONT_BENCH_BUDGET: seconds for the samples of one timed case.
-    bench_budget_s: float = 1.0
+    bench_budget_s: float = 0.6
     #: WARMFRONT_XRAY: X-ray every run.
     xray: bool = True
     #: WARMFRONT_XRAY_TIMEOUT: seconds of CPU time for the compiler of `POST /xray`.

@@ -9,7 +9,6 @@ from pydantic import AwareDatetime, Field
 from warmfront.wire.accounts import BudgetField
 from warmfront.wire.base import Dollars, RequestModel, ResponseModel, Slug, Timestamp
 
-
 # Not strict: strict mode accepts only `datetime` objects, which JSON does not have.
 DeadlineField = Annotated[
     AwareDatetime,
