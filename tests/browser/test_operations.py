@@ -106,6 +106,10 @@ def _cancel(service: Service, submission_id: str) -> None:
     assert response.status_code in {200, 409}
 
 
+#: Only for a simulation that hangs: it takes seconds of CPU time, and minutes on a busy machine.
+SIMULATION_TIMEOUT_MS = 900_000
+
+
 def test_this_month_is_compared_with_other_policies(window: Window, service: Service) -> None:
     """The actual costs, those of other policies and the best possible are shown as a sentence and as bars."""
     service.judged(endpoint="checker")
@@ -115,7 +119,8 @@ def test_this_month_is_compared_with_other_policies(window: Window, service: Ser
         re.compile(
             r"This month cost \$[\d.,]+ simulated; with fixed 10 minutes it would have cost \$[\d.,]+; "
             r"with adaptive \$[\d.,]+; the best possible is \$[\d.,]+\."
-        )
+        ),
+        timeout=SIMULATION_TIMEOUT_MS,
     )
     what_if = service.get("what-if")
     for item in what_if["items"]:
