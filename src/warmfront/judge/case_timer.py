@@ -102,11 +102,11 @@ class CaseTimer:
             self.guest.freeze()
             for attempt in range(1, FLOOR_ATTEMPTS + 1):
                 windows, reported_ms, reference_ms = self._measure(layout, inputs, small, large)
-                ms = time_per_call(windows, self.overhead_ms, reference_ms).median_ms
-                if attempt == FLOOR_ATTEMPTS or not self._is_below_floor(inputs.first, ms):
+                result = time_per_call(windows, self.overhead_ms, reference_ms)
+                if attempt == FLOOR_ATTEMPTS or not self._is_below_floor(inputs.first, result.median_ms):
                     break
             self.guest.thaw()
-        return self._timing(inputs.first, windows, reported_ms, reference_ms)
+        return self._timing(inputs.first, result, windows, reported_ms, reference_ms)
 
     @property
     def _is_emulated(self) -> bool:
@@ -278,12 +278,12 @@ class CaseTimer:
     def _timing(
         self,
         case_data: CaseData,
+        result: CallTime,
         windows: list[Window],
         reported_ms: list[float],
         reference_ms: float | None,
     ) -> Timing:
         problem, dtype = self.request.problem, self.request.dtype
-        result = time_per_call(windows, self.overhead_ms, reference_ms)
         flops, moved = problem.flops(case_data.case), problem.bytes_moved(case_data.case, dtype)
         floor_ms = self._floor_ms(case_data)
         ms = result.median_ms
