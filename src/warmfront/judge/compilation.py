@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from warmfront.errors import ToolchainFailed
@@ -27,6 +28,9 @@ CANNOT_RUN = {126, 127}
 
 #: Compiler messages when a file that it writes exceeds a limit of the box.
 _TOO_LARGE = ("File size limit exceeded signal terminated program", "No space left on device")
+#: Messages of g++ and clang++ when a part of them was killed. Inside a box, only the kernel does that, when
+#: memory is exhausted. A Docker daemon can report that later than the exit of the container.
+_KILLED = ("Killed signal terminated program", "unable to execute command: Killed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +82,8 @@ def finish(
             "The compiler exceeded the limit on file size (WARMFRONT_FILE_SIZE_LIMIT).",
             hint="Look for a large array with an initializer: fill it at run time.",
         )
+    if any(words in output for words in _KILLED):
+        raise _limit_failure(replace(end, reason=ExitReason.MEMORY))
     failure = toolchain.explain(output, request, translated)
     raise _compile_error(failure, request, compile_s=seconds)
 

@@ -15,6 +15,7 @@ import importlib.util
 import io
 import json
 import os
+import signal
 import socket
 import tarfile
 import threading
@@ -70,6 +71,9 @@ OWNER_LABEL = "warmfront"
 BASE_LABEL = "warmfront.base"
 
 SHARED_MEMORY_BYTES = 16 << 20
+
+#: How much later than a container's exit the daemon may report that its memory was exhausted.
+OUT_OF_MEMORY_DELAY_S = 2.0
 
 #: Docker's own list, and the memory of process 1, because other processes of the program have the same user.
 MASKED_PATHS = (
@@ -318,13 +322,29 @@ class DockerBox(ChannelBox):
         wait_readable(self._ended, deadline=time.monotonic() + GRACE_S)
         self._waiter.join(GRACE_S)
         try:
-            state = self._api.inspect_container(self._id)["State"]
+            state = self._state_at_end()
         except _sdk_errors() as error:
             self._failure = f"The connection to the Docker daemon was lost: {error}"
             return BoxExit(reason=ExitReason.DESTROYED, enforced_by=Docker.name)
         output = self._output.finish(GRACE_S)
         end = replace(exit_of_status(state["ExitCode"]), output=output, enforced_by=Docker.name)
         return replace(end, reason=ExitReason.MEMORY) if state["OOMKilled"] else end
+
+    def _state_at_end(self) -> dict[str, Any]:
+        """Return how the container ended.
+
+        The daemon handles the kernel's message that memory is exhausted separately from the exit, and on a
+        busy machine later. So ask again for a moment if the program was killed, and not by us.
+        """
+        deadline = time.monotonic() + OUT_OF_MEMORY_DELAY_S
+        while True:
+            state: dict[str, Any] = self._api.inspect_container(self._id)["State"]
+            is_ours = self._cause is not None or self._output.is_flood
+            if state["OOMKilled"] or is_ours or state["ExitCode"] != 128 + signal.SIGKILL:
+                return state
+            if time.monotonic() > deadline:
+                return state
+            time.sleep(0.02)
 
     def _release(self) -> None:
         if self._is_started:

@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 LIMIT_BYTES = 3 << 20
 
 
-def finish(folder: Path) -> compilation.CompiledLibrary:
-    """Finish a compile job whose compiler succeeded and wrote to this folder."""
-    box = SimpleNamespace(folder=folder, wait=lambda: BoxExit(reason=ExitReason.EXITED, code=0))
+SUCCESS = BoxExit(reason=ExitReason.EXITED, code=0)
+
+
+def finish(folder: Path, end: BoxExit = SUCCESS) -> compilation.CompiledLibrary:
+    """Finish a compile job whose compiler ended like this and wrote to this folder."""
+    box = SimpleNamespace(folder=folder, wait=lambda: end)
     unused = cast("tuple[JudgeRequest, Toolchain, TranslatedSource]", (None, None, None))
     return compilation.finish(CompileJob(cast("Box", box), 0.0), *unused, limit_bytes=LIMIT_BYTES)
 
@@ -46,3 +49,17 @@ def test_a_library_that_is_too_large(tmp_path: Path) -> None:
     event = caught.value.event
     assert (event.verdict, event.code) == (Verdict.COMPILE_ERROR, "LIBRARY_TOO_LARGE")
     assert "3 MiB (WARMFRONT_LIBRARY_SIZE_LIMIT)" in event.message
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        b"g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n",
+        b"clang++: error: unable to execute command: Killed\n",
+    ],
+)
+def test_a_killed_part_of_the_compiler(tmp_path: Path, output: bytes) -> None:
+    """Memory was exhausted, even if the sandbox did not report that."""
+    with pytest.raises(KernelFailure) as caught:
+        finish(tmp_path, BoxExit(reason=ExitReason.EXITED, code=1, output=output))
+    assert caught.value.event.code == "COMPILE_MEMORY_LIMIT"
