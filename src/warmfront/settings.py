@@ -66,7 +66,7 @@ class Settings:
     case_timeout_s: float = 10.0
     #: WARMFRONT_RUN_TIMEOUT: CPU seconds for all calls of one submission.
     run_timeout_s: float = 300.0
-    #: WARMFRONT_BENCH_BUDGET: seconds for the samples of one timed case.
+    #: WARMFRONT_BENCH_BUDGET: seconds for the samples of one timed case; twice that on the CPU runtime.
     bench_budget_s: float = 0.6
     #: WARMFRONT_XRAY: X-ray every run.
     xray: bool = True

@@ -63,6 +63,9 @@ TARGET_WIDTH = 0.0095
 #: If the interval is wider than this when the budget is used up, the budget is extended.
 ACCEPTABLE_WIDTH = 0.045
 EXTENSION = 4.0
+#: The budget is multiplied by this on the CPU runtime: its time costs nothing, and other VMs of the host
+#: disturb its windows more than those of a GPU.
+CPU_BUDGET = 2.0
 #: The same limit on a GPU, for the width before differences between runs are added: its windows are short, so
 #: the varying time to wake a process is a larger part of them.
 GPU_TARGET_WIDTH, GPU_ACCEPTABLE_WIDTH, GPU_EXTENSION = 0.006, 0.0075, 2.0
@@ -85,7 +88,7 @@ class CaseTimer:
     guest: GuestProcess
     memory: CaseMemory
     prefetch: CasePrefetcher  #: provides the base sets of the timed calls, and the generator of other inputs
-    budget_s: float  #: CPU time of judge and guest for one case
+    budget_s: float  #: CPU time of judge and guest for one case; twice that on the CPU runtime
     overhead_ms: float  #: time of a window with a solution that does nothing
     machine_speed: MachineSpeed | None = None  #: None on a GPU, whose time does not depend on the CPU's
     empty_guest: GuestProcess | None = None  #: without a solution, to measure copies; None if there are none
@@ -159,9 +162,7 @@ class CaseTimer:
             self._measure_copies(layout, small, EMPTY_SMALL)  # now that the GPU's clock frequency is high
             self._measure_copies(layout, large, EMPTY_LARGE)
             self.toolchain.keep_busy(self.toolchain.warm_up_s)  # its clock has slowed down meanwhile
-            budget = _Budget(
-                self.budget_s, None if self.toolchain.counts_cpu_time else self.toolchain.elapsed_s
-            )
+            budget = self._budget()
             while len(windows) < 2 * MAX_PAIRS:
                 pairs = len(windows) // 2
                 if pairs == protected_pair:  # not timed: protection costs time
@@ -178,6 +179,11 @@ class CaseTimer:
                         break
             reference_ms = _reference_ms(cpu)
         return _chosen(windows, reference_ms), reported_ms, reference_ms
+
+    def _budget(self) -> _Budget:
+        if self.toolchain.counts_cpu_time:
+            return _Budget(CPU_BUDGET * self.budget_s)
+        return _Budget(self.budget_s, self.toolchain.elapsed_s)
 
     def _is_sufficient(self, result: CallTime, budget: _Budget) -> bool:
         """Return whether the interval is narrow enough for the remaining budget."""
