@@ -64,25 +64,32 @@ def test_every_view_fits_on_a_phone(browser: Browser, populated: PopulatedServic
 
 
 @pytest.mark.issuer
-def test_views_of_accounts_are_accessible_and_fit(browser: Browser, accounts: AccountsService) -> None:
-    """In both themes and on a phone: no violation, no console error, nothing wider than the screen."""
+@pytest.mark.parametrize(
+    ("theme", "viewport"),
+    [
+        pytest.param("light", DESKTOP, marks=pytest.mark.slow, id="light"),
+        pytest.param("dark", PHONE, id="phone"),
+    ],
+)
+def test_views_of_accounts_are_accessible_and_fit(
+    browser: Browser, accounts: AccountsService, theme: Theme, viewport: ViewportSize
+) -> None:
+    """No violation, no console error, nothing wider than the screen."""
     problems: list[str] = []
-    windows: tuple[tuple[Theme, ViewportSize], ...] = (("light", DESKTOP), ("dark", PHONE))
-    for theme, viewport in windows:
-        window = Window(browser, accounts.service.url, theme=theme, viewport=viewport)
-        for name, (person, path) in accounts.views.items():
-            page = accounts.open(window, person, path)
-            problems += [f"{name}, {theme}: {violation}" for violation in violations(page)]
-            wider_px = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-            problems += [f"{name}: {wider_px} pixels too wide"] if wider_px > 0 else []
-            problems += [f"{name}: {error}" for error in window.console_errors if " 403 " not in error]
-            window.console_errors.clear()
-        for name, (person, path, button) in accounts.dialogs.items():
-            page = accounts.open(window, person, path)
-            page.get_by_role("button", name=button).first.click()
-            expect(page.get_by_role("dialog").or_(page.get_by_role("region", name="Sharing"))).to_be_visible()
-            problems += [f"{name}, {theme}: {violation}" for violation in violations(page)]
-        window.close()
+    window = Window(browser, accounts.service.url, theme=theme, viewport=viewport)
+    for name, (person, path) in accounts.views.items():
+        page = accounts.open(window, person, path)
+        problems += [f"{name}: {violation}" for violation in violations(page)]
+        wider_px = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        problems += [f"{name}: {wider_px} pixels too wide"] if wider_px > 0 else []
+        problems += [f"{name}: {error}" for error in window.console_errors if " 403 " not in error]
+        window.console_errors.clear()
+    for name, (person, path, button) in accounts.dialogs.items():
+        page = accounts.open(window, person, path)
+        page.get_by_role("button", name=button).first.click()
+        expect(page.get_by_role("dialog").or_(page.get_by_role("region", name="Sharing"))).to_be_visible()
+        problems += [f"{name}: {violation}" for violation in violations(page)]
+    window.close()
     assert not problems, "\n".join(problems)
 
 

@@ -55,7 +55,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    "variant",
+    [pytest.param("light", marks=pytest.mark.slow), pytest.param("dark", marks=pytest.mark.slow), "phone"],
+)
 def test_no_page_violates_accessibility_rules(
     browser: Browser, populated: PopulatedService, variant: str
 ) -> None:
