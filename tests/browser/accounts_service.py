@@ -88,8 +88,9 @@ class AccountsService:
 
     def open(self, window: Window, name: str, path: str) -> Page:
         """Open a path with the session of a person."""
+        # Leave the page first: without a session its requests would fail. Then another fragment loads the page.
+        window.page.goto("about:blank")
         self.add_session(window.context, name)
-        window.page.goto("about:blank")  # otherwise another fragment alone would not load the page
         return window.open(path)
 
     def add_session(self, context: BrowserContext, name: str) -> None:
