@@ -2,8 +2,8 @@
 
 Usage: python -m bench.compile_growth COMMIT
 
-The kernel has only its first form, because older headers do not have what the second one needs; a third
-figure shows what it adds. The time is the CPU time of the compiler, so other work on the machine does not
+The kernel has only its first form, because older headers do not support second forms; a third figure shows
+what the second form adds. The time is the CPU time of the compiler, so other work on the machine does not
 count.
 """
 

@@ -69,7 +69,7 @@ _COUNT = """() => {
     requestAnimationFrame(next);
     window.frames_ms = () => { window.stopped = true; return gaps; };
 }"""
-#: Act, wait until another table of submissions is painted, and return the time that took.
+#: Call `act`, wait until another table of submissions is painted, and return the elapsed time.
 _ACT = """(act) => new Promise((resolve) => {
     const [start, before] = [performance.now(), document.querySelector("tbody")];
     const observer = new MutationObserver(() => {

@@ -317,7 +317,7 @@ class _Acceptor:
         self._loop.remove_reader(self._file)
         dropped = self._table.drop_waiting(_BATCH)
         log.error(
-            "cannot accept a connection: %s; dropped %d idle ones, accepting again in %g s",
+            "cannot accept a connection: %s; dropped %d idle connections; retrying in %g s",
             error.strerror,
             dropped,
             _ACCEPT_RETRY_S,

@@ -168,7 +168,7 @@ def test_an_invitation_that_is_used_while_another_person_signs_in(service: Servi
 
 
 def test_a_revoked_invitation_is_rejected(service: Service) -> None:
-    """So is one whose secret was changed."""
+    """A link whose secret was changed is rejected, too."""
     with _person(service) as ada, _person(service) as eve:
         ada.sign_in("ada")
         secret = _invite(ada)

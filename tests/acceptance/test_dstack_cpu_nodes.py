@@ -36,7 +36,7 @@ SETTINGS = {
 
 
 def test_checks_run_on_cpu_nodes_and_times_on_gpus(tmp_path: Path) -> None:
-    """Each has a VM of its own fleet, even after `kill -9`, and the ledger is the bill to the cent."""
+    """Each runs on a VM of its own fleet, even after `kill -9`; the ledger equals the bill to the cent."""
     with temporary_home() as folder, open_stack(folder) as stack:
         stack.cloud.switches.extra_sizes = [
             cpu_size("s-4vcpu-8gb", vcpus=4, memory_gb=8, disk_gb=160, price=CPU_PRICE)

@@ -73,8 +73,8 @@ def confirming(stack: Stack, **changes: str) -> dict[str, str]:
 def test_a_vm_that_the_cloud_will_not_delete(stack: Stack, tmp_path: Path) -> None:
     """The operator is alerted in time, and the ledger continues, even after a crash, until it is deleted.
 
-    In time is within the stop lag of the first deletion that the cloud refuses, by the cloud's clock: the
-    service counts from its own request, which dstack passes on later.
+    "In time" means within the stop lag of the first deletion that the cloud refuses, by the cloud's clock:
+    the service counts from its own request, which dstack passes on later.
     """
     with (
         webhook(stack.cloud.now) as (url, alerts),

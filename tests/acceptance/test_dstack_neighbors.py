@@ -98,11 +98,11 @@ def created(vms: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def check_machines(stack: Stack, vms: dict[str, list[dict[str, Any]]], *, may_hand_over: bool) -> None:
-    """Check that the VMs on each machine, by owner, have its bill, and that no service used another's VM.
+    """Check that the VMs on each machine add up to its bill, and that no service used another's VM.
 
     dstack may put a run on a machine that an earlier run has just left. Both VMs then share the machine,
     which is named after the first, and divide its bill. On a shared fleet, with `may_hand_over`, dstack does
-    so with runs of two services as well, if the one run is submitted while the other VM is being released.
+    so with runs of two services as well, if one run is submitted while the other's VM is being released.
     """
     tenants: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for owner, of_owner in vms.items():

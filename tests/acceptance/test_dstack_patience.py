@@ -95,7 +95,7 @@ def test_a_second_backend_is_tried(stack: Stack, tmp_path: Path) -> None:
 
 
 def test_the_cheaper_backend_is_used_first(tmp_path: Path) -> None:
-    """The other one is used without it; the ledger has the price and the minimum of each."""
+    """Without it, the more expensive one is used; the ledger has the price and the minimum of each."""
     with temporary_home() as folder, open_stack(folder) as stack:
         stack.cloud.switches.hot_aisle_price = 0.50
         stack.cloud.switches.minimum_reservation_s = 60.0
@@ -150,7 +150,7 @@ def test_a_key_that_is_revoked_while_the_service_runs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("refusal", [refusals.RATE_LIMIT, refusals.SERVER_ERROR])
 def test_failures_of_the_cloud_are_waited_out(stack: Stack, tmp_path: Path, refusal: Refusal) -> None:
-    """They have a different kind than a lack of capacity, and end by themselves."""
+    """They are not reported as a lack of capacity, and submissions continue when they have ended."""
     stack.cloud.switches.refuses_create = refusal
     with dstack_service(stack, tmp_path) as service:
         user = User(service, "alice")

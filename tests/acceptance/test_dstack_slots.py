@@ -75,7 +75,7 @@ def _wait_until_all_run(user: User, submissions: list[str]) -> None:
         return {task["submission_id"] for task in tasks} == set(submissions)
 
     until(all_run)
-    for submission in submissions:  # its listener runs it, not only our record of it
+    for submission in submissions:  # its listener has started it; the VM's record alone does not show that
         next(event for event in user.follow(submission) if event["status"] == "CHECKING")
     [vm] = user.vms_alive()
     assert (vm["state"], vm["slots_used"], vm["slots"]) == ("BUSY", 8, 8)

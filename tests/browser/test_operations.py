@@ -106,7 +106,7 @@ def _cancel(service: Service, submission_id: str) -> None:
     assert response.status_code in {200, 409}
 
 
-#: Only for a simulation that hangs: it takes seconds of CPU time, and minutes on a busy machine.
+#: Only a simulation that hangs takes this long: others take seconds of CPU time, minutes on a busy machine.
 SIMULATION_TIMEOUT_MS = 900_000
 
 

@@ -30,7 +30,7 @@ PYTHON = Path(__file__).parent.parent.parent / ".venv-dstack" / "bin" / "python"
 #: Scales the server's intervals to a twentieth.
 SCALE = 0.05
 MI300X = {"name": "MI300X", "memory": "192GB", "count": 1}
-#: Limit for every wait, only for one that hangs: on a busy machine a boot takes minutes.
+#: Limit for every wait; only one that hangs takes this long: on a busy machine a boot takes minutes.
 _TIMEOUT_S = 900.0
 _POLL_S = 0.05
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _API = f"https://{amd_developer_cloud.HOST}/v2"
 _AISLE = f"https://{hot_aisle.HOST}/api/teams/{hot_aisle.TEAM}/virtual_machines"
 _BASE, _TOOLS, _NEXT = Layer("base", 800_000), Layer("tools", 200_000), Layer("next", 100_000)
-#: Limit for a condition, only for one that never holds.
+#: Limit for a condition; only one that never holds takes this long.
 _TIMEOUT_S = 900.0
 
 

@@ -45,7 +45,7 @@ async def _hosts_of(provider: DstackProvider) -> set[tuple[str, str]]:
 
 
 def test_a_release_returns_the_host(stack: Stack, tmp_path: Path) -> None:
-    """Two hosts have two VMs. A release ends the VM, not its host, which has the next VM."""
+    """Two hosts have two VMs. A release ends the VM but not its host, on which the next VM runs."""
     hosts: dict[str, Any] = dict(add_hosts(stack, tmp_path, 2))
 
     async def scenario(provider: DstackProvider) -> None:

@@ -33,7 +33,7 @@ ENV = {
     "COMPOSE_DSTACK_SERVER_URL": "http://dstack.example:3000",
     "DSTACK_TOKEN": "a-token",
 }
-#: What cannot be the same outside of containers.
+#: Settings that have to differ outside of containers.
 _LOCAL = {"WARMFRONT_PROVIDER": "local", "WARMFRONT_HOST": "127.0.0.1", "WARMFRONT_BUG_FINDER": "false"}
 _VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])([^}]*))?\}")
 
@@ -61,7 +61,7 @@ def service_of(name: str, compose: dict[str, Any], data_dir: Path, postgres: Pos
     environment = {key: str(text) for key, text in compose["services"][name]["environment"].items()}
     host = f"@127.0.0.1:{postgres.port}/"
     environment["WARMFRONT_DATABASE_URL"] = environment["WARMFRONT_DATABASE_URL"].replace("@postgres/", host)
-    del environment["WARMFRONT_PORT"]  # both would have the same one
+    del environment["WARMFRONT_PORT"]  # outside of containers, both services would use the same port
     return Service(data_dir, **{**environment, **_LOCAL, **REHEARSAL})
 
 

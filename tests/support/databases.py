@@ -217,7 +217,7 @@ def _server_user() -> str:
 
 
 def _unprivileged(directory: Path) -> list[str]:
-    """Return a command prefix that runs PostgreSQL as another user than root and ends it when we end."""
+    """Return a command prefix that runs PostgreSQL as an unprivileged user and ends it with this process."""
     become = ["setpriv", "--pdeathsig", "INT"]
     if os.geteuid() != 0:
         return become

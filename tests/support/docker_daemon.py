@@ -49,7 +49,7 @@ def private_docker() -> Iterator[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class DaemonCommand:
-    """How to start a daemon with one storage driver, and where it then listens."""
+    """The command that starts a daemon with one storage driver, and the address at which it listens."""
 
     argv: tuple[str, ...]
     url: str
@@ -107,7 +107,7 @@ def _start_any(
     for driver in STORAGE_DRIVERS:
         command, log = command_for(driver), logs / f"log-{driver}"
         with log.open("wb") as output:
-            # The kernel ends the daemon when we end, even if we are killed.
+            # The kernel ends the daemon with this process, even if this process is killed.
             daemon = subprocess.Popen(
                 ["setpriv", "--pdeathsig", "TERM", *command.argv],
                 stdout=output,

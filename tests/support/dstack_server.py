@@ -32,7 +32,7 @@ _START_TIMEOUT_S = 900.0
 _STOP_TIMEOUT_S = 20.0
 _REQUEST_TIMEOUT_S = 30.0
 _POLL_S = 0.05
-#: Runs a command so that the kernel kills all of its processes when it ends, and the command when we end.
+#: Runs a command; the kernel kills all of its processes when it ends, and the command with this process.
 CONTAINED = (
     *("setpriv", "--pdeathsig", "KILL"),
     *("unshare", "--pid", "--fork", "--kill-child=KILL", "--mount-proc"),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.dstack.harness import Stack
     from tests.support.request_counter import RequestCounter
 
-#: Only for a step that hangs: a hundred VMs on a busy machine take most of an hour.
+#: Only a step that hangs takes this long: a hundred VMs on a busy machine take most of an hour.
 _TIMEOUT_S = 4 * 3600.0
 _POLL_S = 1.0
 #: Long enough to hold an attempt until it is released.

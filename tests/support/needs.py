@@ -181,7 +181,7 @@ class LeftOut:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None]:
-        """Mark each test with its needs, then deselect what `-m` has left of those with an unmet need."""
+        """Mark each test with its needs, then deselect those with an unmet need that `-m` has selected."""
         for item in items:
             for marker in needs_of(item):
                 if NEEDS[marker].only_slow and not item.get_closest_marker("slow"):

@@ -41,7 +41,7 @@ class Programs:
     def run(
         self, name: str, *args: str, arch: str = GFX942, env: Mapping[str, str] = cpu.RUN_ENV
     ) -> subprocess.CompletedProcess[str]:
-        """Run a program. The timeout of a minute is only for a program that hangs."""
+        """Run a program. Only a program that hangs reaches the timeout of a minute."""
         return subprocess.run(
             [self.build(name, arch), *args],
             capture_output=True,

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLE = (ROOT / "examples" / "leaky_relu.hip").read_text()
-#: Only for a service that hangs: the first start on a busy machine, without bytecode, takes minutes.
+#: Only a service that hangs takes this long: the first start on a busy machine, without bytecode, takes
+#: minutes.
 PROMPT_S = 600.0
 
 

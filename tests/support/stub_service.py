@@ -1,4 +1,4 @@
-"""A stub of the service that misbehaves on demand: it cuts streams, repeats and omits events, and rejects.
+"""A stub service with faults on demand: it cuts streams, repeats or omits events, and rejects requests.
 
 Its events are given by the test, and it records the requests that it received.
 """

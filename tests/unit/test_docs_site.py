@@ -42,7 +42,7 @@ def test_unknown_commands_options_and_settings_are_found(
 
 
 def test_the_pages_have_no_such_mistakes() -> None:
-    """As `make check` finds out."""
+    """`make check` makes the same check."""
     assert list(stage_docs.mistakes()) == []
 
 

@@ -45,7 +45,7 @@ import type {
 
 const ROOT = "/api/amd";
 const KEY = "warmfront.key";
-/** The event of the window after a response that only the active service could have given. */
+/** The window event that is dispatched when a request is rejected because the service is on standby. */
 export const ON_STANDBY = "warmfront:standby";
 const TIMEOUT_MS = 30_000;
 const SIMULATION_TIMEOUT_MS = 300_000;

@@ -200,7 +200,7 @@ function vmOf(event: Event<"VM_READY">): Vm {
   return { id, cold: vm_state === "COLD_START", gpu, simulated, attempt };
 }
 
-/** How far the provisioning of a VM is at a moment of the service's clock. */
+/** The progress of a VM's provisioning at a time of the service's clock. */
 export interface ProvisioningEstimate {
   elapsedS: number;
   /** The usual time; null if no VM has been provisioned before. */

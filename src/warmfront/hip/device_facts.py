@@ -106,7 +106,9 @@ def confirm_device(by_runtime: DeviceFacts, by_driver: DeviceFacts | None) -> De
         # HIP does not report the function of a PCI address, the digit after the dot.
         got, wanted = (str(getattr(facts, name)).partition(".")[0] for facts in (by_runtime, by_driver))
         if got not in {wanted, "", "0"} and wanted not in {"", "0"}:
-            raise ToolchainFailed(f"The box has a different GPU than the driver: {name} {got}, not {wanted}.")
+            raise ToolchainFailed(
+                f"The box has a different GPU than the driver reports: {name} {got}, not {wanted}."
+            )
     return by_runtime.completed_by(by_driver)
 
 

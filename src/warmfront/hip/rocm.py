@@ -77,7 +77,7 @@ class RocmToolchain:
         self._hipcc = find_hipcc() or ""
         if not self._hipcc:
             raise NoToolchain(
-                "There is no hipcc and no amdclang++, on PATH or in /opt/rocm.",
+                "Neither hipcc nor amdclang++ was found on PATH or in /opt/rocm.",
                 hint=f"Install ROCm {rocm_versions.TARGET}, or use the cpu toolchain, which needs no GPU.",
             )
 

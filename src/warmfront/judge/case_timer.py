@@ -423,6 +423,6 @@ def _below_floor(
         "BELOW_ROOFLINE",
         f"{case_data.title}: {ms:.4g} ms is impossible: {moved:,} bytes at {rate} and {flops:,} operations "
         f"take an {gpu.name} at least {floor_ms:.4g} ms.",
-        hint="If the kernel does all the work, the problem counts its bytes or operations wrong: report it.",
+        hint="If the kernel does all the work, the problem miscounts its bytes or operations: report it.",
         case=case_data.case.name,
     )

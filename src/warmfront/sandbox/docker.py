@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     Describe = Callable[[Template, Path], dict[str, Any]]
 
 SDK_HINT = "pip install 'warmfront[docker]'"
-DAEMON_HINT = "start the Docker daemon, or set DOCKER_HOST to where it listens"
+DAEMON_HINT = "start the Docker daemon, or set DOCKER_HOST to its address"
 
 #: The API version that the boxes need, from Docker 20.10. With a daemon that no longer supports it, the
 #: daemon's oldest version is used instead, because it is the nearest.

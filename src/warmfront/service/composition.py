@@ -153,7 +153,7 @@ async def _require_key(store: Store, settings: Settings) -> None:
     is_protected = settings.oidc_issuer is not None or await store.has_active_key()
     if not is_loopback(settings.host) and not is_protected:
         raise NoApiKey(
-            f"Other machines can reach the service on {settings.host}, and there is no API key.",
+            f"Other machines can reach the service on {settings.host}, but there is no API key.",
             hint="Create an API key, or set WARMFRONT_HOST to 127.0.0.1.",
         )
 

@@ -148,7 +148,7 @@ class OtlpExporter:
             from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - an extra
         except ImportError:
             raise BadSetting(
-                "WARMFRONT_OTLP_ENDPOINT is set, and OpenTelemetry's SDK is not installed.",
+                "WARMFRONT_OTLP_ENDPOINT is set, but OpenTelemetry's SDK is not installed.",
                 hint="Install it with `pip install 'warmfront[otel]'`, or unset WARMFRONT_OTLP_ENDPOINT.",
             ) from None
         resource = Resource.create({"service.name": "warmfront", "service.version": __version__})

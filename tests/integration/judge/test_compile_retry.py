@@ -54,7 +54,7 @@ def spoil_second_forms(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_kernel_with_second_forms_passes(check: Check) -> None:
-    """The kernel of these tests has a second form, so that the attempt concerns it."""
+    """The kernel of these tests has a second form, so the second attempt applies to it."""
     request = JudgeRequest(
         source=TREE.source, problem=TREE.problem, dtype=TREE.dtype, endpoint=Endpoint.CHECKER
     )

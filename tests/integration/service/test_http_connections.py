@@ -29,7 +29,7 @@ HALF = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "
 WHOLE = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 HANGS = b"GET /hangs HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 NEVER_S = 3600.0
-#: Only for a server that hangs.
+#: Only a server that hangs takes this long.
 BACKSTOP_S = 300.0
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tests.support.fake_cloud.switches import Switches
     from tests.support.fake_cloud.vm import FakeVM
 
-#: Limit for any call of the cloud, only for one that hangs: it removes the files of all VMs when it closes,
-#: which takes minutes on a busy machine.
+#: Only a call that hangs takes this long: the cloud removes the files of all VMs when it closes, which takes
+#: minutes on a busy machine.
 _CALL_TIMEOUT_S = 900.0
 
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 #: Like dstack's runner: SIGINT first, then SIGHUP, then SIGKILL.
 _HANG_UP_DELAY_S, _KILL_DELAY_S = 5.0, 10.0
-#: Limit for reading the remaining output of a process that has ended, only for one that is never closed.
+#: Limit for reading the remaining output of a process that has ended; only an output that is never closed
+#: reaches it.
 _DRAIN_TIMEOUT_S = 60.0
 #: Starts namespaces that the kernel ends when this process ends, however it ends.
 _CONTAINER_COMMAND = (

@@ -21,7 +21,7 @@ _LONGEST_RETRANSMISSION_S = 3.2
 
 
 class LossyLink:
-    """Forwards connections from one address to another, late."""
+    """Forwards connections from one address to another, with delays."""
 
     def __init__(self, switches: Switches, *, seed: str) -> None:
         self._switches = switches

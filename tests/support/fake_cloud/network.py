@@ -36,7 +36,7 @@ class AddressBlock:
 
 
 def _claim() -> tuple[socket.socket, str]:
-    """Claim a block by binding port 22 of its first address, which the kernel releases when we end."""
+    """Claim a block by binding port 22 of its first address, which the kernel releases with this process."""
     start = os.getpid() * 7919 + threading.get_native_id()
     for attempt in range(100):
         at = start + attempt * 31

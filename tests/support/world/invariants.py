@@ -195,7 +195,7 @@ class Invariants:
     def _compare_bills(self) -> None:
         for vm_id, vm in self._provider.vms.items():
             if vm_id.startswith("zombie") and vm.detail == WATCHDOG_EXPIRED:
-                continue  # it ended itself before we could see it
+                continue  # its watchdog ended it before the orchestrator found it
             bill_usd = self._provider.bill_usd(vm_id)
             written_usd = self._database.run(ledger_queries.total_of_vm, vm_id)
             stored = self._database.run(vm_queries.get, vm_id)
@@ -273,9 +273,9 @@ class Invariants:
             yield f"the kernel's {last.outcome} became {record.verdict}"
 
     def _of_charges(self, record: Submission) -> Iterator[str]:
-        """Check that it is charged for no more than its own attempts and the boot of one VM.
+        """Check that a submission is charged for no more than its own attempts and the boot of one VM.
 
-        It is not charged for attempts that were lost.
+        Lost attempts are not charged.
         """
         charged = self._database.run(_charged_to, record.id)
         if Meter.IDLE in {entry.meter for entry in charged}:

@@ -91,7 +91,7 @@ def test_an_asset_is_immutable_and_compressed_if_accepted(folder: Path, encoding
 
 @pytest.mark.parametrize("path", ["/assets/gone.js", "/assets/..%2fsecret.txt", "/assets/%2e%2e/secret.txt"])
 def test_unknown_assets_are_passed_on(folder: Path, path: str) -> None:
-    """An old name and a path out of the folder are passed on."""
+    """An old name and a path that leaves the folder are passed on."""
     assert _ask(folder, path, headers=BROWSER).text == "handed on"
 
 

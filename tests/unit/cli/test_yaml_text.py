@@ -63,7 +63,7 @@ def test_printed_worker_is_the_task_that_is_submitted(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     printed = yaml.safe_load(done.stdout)
     ours = configured.load(environ, env_file=None)
-    client: Any = SimpleNamespace(project="main")  # nothing else of it is needed
+    client: Any = SimpleNamespace(project="main")  # no other attribute is used
     provider = DstackProvider(ours, client, ownership=OWNERSHIP)
     submitted = provider.task("vm_example", "MI325X", "secret")
     assert submitted.pop("name") == f"wf-{OWNERSHIP.id}-vm-example"  # the owner id is in the database

@@ -220,7 +220,7 @@ UNKNOWN_BUILTINS = {
 def test_calls_an_unknown_builtin_unknown(
     call: str, hint: str, explain: Callable[[str], CompileFailure]
 ) -> None:
-    """A name that gfx942 does not have is not one that runs on a GPU only; the hint has the nearest one."""
+    """A name that gfx942 lacks is not reported as "GPU only"; the hint has the nearest name."""
     failure = explain(f"{HEAD}  __builtin_amdgcn_{call};\n}}\n")
     assert (failure.code, failure.diagnostics[0].line) == ("UNKNOWN_INSTRUCTION", 2)
     assert f"'__builtin_amdgcn_{call.partition('(')[0]}' is unknown: gfx942" in failure.message

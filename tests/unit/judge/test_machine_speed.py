@@ -73,7 +73,7 @@ def test_slower_times_do_not_replace_a_faster_one(tmp_path: Path) -> None:
 
 
 def test_slowed_process_does_not_renew_the_file(tmp_path: Path) -> None:
-    """Only a machine that still reaches the time keeps it."""
+    """The file keeps its age if a process does not reach the stored time."""
     file = tmp_path / "machine-speed"
     file.write_text("1e-9")
     written = file.stat().st_mtime_ns

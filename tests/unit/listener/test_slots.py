@@ -40,7 +40,7 @@ def test_eight_gpus_are_eight_slots() -> None:
 
 @pytest.mark.parametrize(("cores", "slots"), [(2, 1), (3, 1), (2, 8), (8, 8)])
 def test_a_machine_with_few_cores_is_not_divided(cores: int, slots: int) -> None:
-    """Then every box may use every CPU."""
+    """Every box may use every CPU."""
     assert divide_cpus([(core,) for core in range(cores)], slots) == (((),) * slots, ())
 
 

@@ -125,7 +125,7 @@ def test_without_limits_there_are_no_caps() -> None:
     [
         ("5.00", None, "1.00", True),  # four dollars are spent by two members
         ("5.00", None, "1.01", False),
-        ("5.00", "4.50", "1.00", True),  # it replaces the setting, also with more
+        ("5.00", "4.50", "1.00", True),  # the team's budget replaces the setting, even if it is higher
         ("4.25", "9", "0.26", False),
         ("4.00", "9", "0", False),
         (None, "5.00", "1.00", True),

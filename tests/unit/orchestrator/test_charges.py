@@ -42,7 +42,7 @@ def _entries(harness: OrchestratorHarness) -> list[LedgerEntry]:
 
 @orchestrated(idle_timeout_s=600.0)
 async def test_a_warm_run_is_charged_what_it_is_quoted(harness: OrchestratorHarness) -> None:
-    """The idle minutes before it are charged to the VM pool, not to it."""
+    """The VM pool, not the submission, is charged for the idle minutes before it."""
     await _run(harness)
     await asyncio.sleep(500)
     quote = harness.orchestrator.quote("MI300X", "ada")

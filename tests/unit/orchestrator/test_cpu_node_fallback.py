@@ -42,7 +42,7 @@ def moved(events: list[StoredEvent]) -> StoredEvent:
 
 @orchestrated(cpu_nodes=1)
 async def test_a_refused_fleet_of_cpu_nodes_moves_checks_to_gpus(harness: OrchestratorHarness) -> None:
-    """The first check learns why; the next one is quoted the price of a GPU from the beginning."""
+    """The first check gets the reason; the next one is quoted the price of a GPU from the beginning."""
     refuse_cpu_nodes(harness, FailureKind.DENIED)
     submission = await harness.submit(endpoint="checker")
     events = await harness.follow(submission)

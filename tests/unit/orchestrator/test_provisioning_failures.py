@@ -93,7 +93,7 @@ async def test_the_limit_of_the_fleet_is_respected(harness: OrchestratorHarness)
 
 @orchestrated(max_vms=3)
 async def test_a_full_fleet_with_a_vm_that_boots(harness: OrchestratorHarness) -> None:
-    """Requests for more VMs fail while the first one boots; everyone waits for that one."""
+    """Requests for more VMs fail while the first one boots; all submissions wait for that one."""
     harness.provider.refuses = lambda _: (
         ProviderError("The fleet is full.", kind=FailureKind.FLEET_FULL) if harness.provider.alive() else None
     )

@@ -27,7 +27,7 @@ async def _forget(harness: OrchestratorHarness) -> str:
 
 @orchestrated()
 async def test_a_vm_that_accepts_our_token_is_adopted(harness: OrchestratorHarness) -> None:
-    """A VM that the provider still has is IDLE again, reserved for, and takes the next submission."""
+    """A VM that the provider still has is IDLE again, has a reservation, and runs the next submission."""
     vm_id = await _forget(harness)
     harness.orchestrator = harness.new_orchestrator()
     await harness.orchestrator.start()

@@ -61,7 +61,7 @@ class TestLimits:
         assert (v2.parent / SHARED_GROUP / "box" / "pids.max").exists()
 
     def test_a_box_with_a_set_of_cpus(self, v2: CgroupHierarchyV2, tmp_path: Path) -> None:
-        """Both versions keep it on its CPUs; a box without a set has no group of that controller."""
+        """Both versions keep the box on its CPUs; a box without a set has no group of that controller."""
         limits = replace(LIMITS, cpu_set=(2, 3, 7))
         (v2.parent / "cgroup.subtree_control").write_text("cpu cpuset memory pids\n")
         v2.make("box", limits)
@@ -95,7 +95,7 @@ class TestLimits:
         assert group.join_files == tuple(parent / "box/tasks" for parent in parents.values())
 
     def test_a_box_with_a_low_weight(self, v2: CgroupHierarchyV2, tmp_path: Path) -> None:
-        """Both versions give it a smaller share of a contended CPU, each in its own unit."""
+        """Both versions give the box a smaller share of a contended CPU, each in its own unit."""
         limits = replace(LIMITS, cpu_weight=25)
         v2.make("box", limits)
         assert (v2.parent / SHARED_GROUP / "box" / "cpu.weight").read_text() == "25"

@@ -132,7 +132,7 @@ function swatch(mark: Mark): string {
   return mark.kind === "line" && mark.dash !== undefined ? "dashed" : mark.kind;
 }
 
-/** What a key does; null if nothing. */
+/** The action of a key; null if it has none. */
 function keyAction(event: React.KeyboardEvent, move: (step: number) => void, zoomBy: (factor: number) => void, reset: () => void): (() => void) | null {
   const page = event.shiftKey ? 10 : 1;
   switch (event.key) {

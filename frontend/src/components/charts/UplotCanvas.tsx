@@ -211,7 +211,7 @@ function font(family: string, weight: number): string {
   return `${weight} ${11 * devicePixelRatio}px ${family}`;
 }
 
-/** Zoom to what was selected with the pointer. */
+/** Zoom to the area that was selected with the pointer. */
 function selected(plot: uPlot, events: Events): void {
   const { left, top, width, height } = plot.select;
   if (width < MIN_SELECTION_PX && height < MIN_SELECTION_PX) return;

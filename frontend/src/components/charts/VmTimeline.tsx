@@ -79,7 +79,7 @@ function isoTime(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** What each VM began or continued at a time. */
+/** Describe the activity of each VM at a time. */
 function readout(pieces: readonly Piece[], at: number, names: Record<Meter, string>): string {
   const active = pieces.filter(({ start, end }) => start <= at && at < end).map(({ vm, meter }) => `${shortId(vm)} ${names[meter]}`);
   return `${dateTime(isoTime(at))}: ${active.length === 0 ? "no VM" : active.join(", ")}`;

@@ -1,7 +1,7 @@
-/** Colors for a canvas, which does not know the variables of the theme. */
+/** Colors for a canvas, which cannot use the CSS variables of the theme. */
 import { useSyncExternalStore } from "react";
 
-/** Resolve CSS colors such as `var(--accent)` to what they are in an element. */
+/** Resolve CSS colors such as `var(--accent)` to their computed values in an element. */
 export function resolveColors<K extends string>(element: HTMLElement, colors: Record<K, string>): Record<K, string> {
   const probe = element.appendChild(document.createElement("span"));
   const result = { ...colors };

@@ -205,7 +205,7 @@ const TIME_UNITS: readonly [number, string][] = [
   [1e6, "ns"],
 ];
 
-/** The unit that fits times up to this many milliseconds, and how many of it a millisecond has. */
+/** The unit that fits times up to this many milliseconds, and the number of these units in a millisecond. */
 export function timeUnit(maxMs: number): { perMs: number; unit: string } {
   const [perMs, unit] = TIME_UNITS.find(([factor]) => maxMs * factor >= 1) ?? [1e6, "ns"];
   return { perMs, unit };
@@ -218,7 +218,7 @@ export function runtimeAxis(name: string, extent: Range): Axis {
   return { kind: "linear", label: `${name} (${unit})`, extent, format };
 }
 
-/** An axis that counts. */
+/** An axis of counts. */
 export function countAxis(label: string, extent: Range): Axis {
   return { kind: "linear", label, extent, integer: true, format: (value) => value.toLocaleString("en-US") };
 }

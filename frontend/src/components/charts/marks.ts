@@ -42,7 +42,7 @@ function emptyGrid(width: number, height: number, cell: number): Grid {
   return { columns, rows, used: new Uint8Array(columns * rows) };
 }
 
-/** Whether a cell of the grid has a dot; it has one afterwards. Dots outside the plot count as taken. */
+/** Mark the cell of a dot as taken, and return whether it already was. Dots outside the plot count as taken. */
 function taken({ columns, rows, used }: Grid, x: number, y: number): boolean {
   const [column, row] = [Math.floor(x), Math.floor(y)];
   if (column < 0 || row < 0 || column >= columns || row >= rows) return true;

@@ -18,7 +18,7 @@ export interface Point {
   runtime_ms: number;
 }
 
-/** A roof above which no case can be: a slope for a memory, or a horizontal line for a kind of arithmetic. */
+/** A roof that no case can exceed: a slope for a memory, or a horizontal line for a kind of arithmetic. */
 export interface Roof {
   name: string;
   /** Bytes per second, or FLOP per second. */
@@ -42,7 +42,7 @@ type PointFacts = Pick<Timing, "test_id" | "name" | "runtime_ms" | "gflops" | "g
 
 /**
  * The ceilings of a GPU for a dtype; those of float32 if the catalog has none. If a case was judged by a higher peak,
- * as that of fp8 for a problem whose dtype is float32, the ceiling is that peak.
+ * such as that of fp8 for a problem whose dtype is float32, the ceiling is that peak.
  */
 export function ceilings(gpu: CeilingFacts, dtype: Dtype, timings: readonly FloorFacts[] = []): Ceilings | null {
   const flops = gpu.peak_flops[dtype] ?? gpu.peak_flops.float32;

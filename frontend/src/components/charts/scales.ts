@@ -3,7 +3,7 @@
 export type Range = readonly [number, number];
 
 const MANTISSAS = [1, 2, 5];
-/** Values that are beyond a tick by less than this share of the distance of ticks are on the tick. */
+/** Values beyond a tick by less than this share of the distance between ticks count as being on it. */
 const NOISE = 1e-6;
 
 /**

@@ -44,7 +44,7 @@ export function utcDay(iso: string): string {
   return new Date(iso).toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
 }
 
-/** A tick as seconds, as a time of day or as a date, by the distance of the ticks. */
+/** A tick as seconds, as a time of day or as a date, depending on the distance between ticks. */
 export function tickLabel(at: number, stepMs: number): string {
   if (stepMs < MINUTE) return `${clock(at)}:${twoDigits(new Date(at).getSeconds())}`;
   return stepMs < DAY ? clock(at) : day(at);

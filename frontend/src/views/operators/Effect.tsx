@@ -1,4 +1,4 @@
-/** What an action saves or costs, in a dialog that asks before it. */
+/** What an action saves or costs, shown in its confirmation dialog. */
 import { errorText } from "../../components/ConfirmDialog";
 import type { ActionsResponse, AuditAction } from "../../lib/generated";
 import { useQuery } from "../../lib/hooks";

@@ -19,7 +19,7 @@ interface Change {
 export function Limits({ round, onChange }: { round: number; onChange: () => void }): React.JSX.Element {
   const { data, error, refetch } = useQuery("limits", limits);
   const [change, setChange] = useState<Change | null>(null);
-  // With a new key, the table would disappear while it loads, and with it what someone is typing.
+  // With a new key, the table would disappear while it loads, and with it any text being typed.
   useEffect(() => {
     refetch();
   }, [round, refetch]);

@@ -13,7 +13,7 @@ export function ShareXray({ code, slug, dtype }: Props): React.JSX.Element {
   const [shared, setShared] = useState<{ link: string; code: string } | null>(null);
   const [state, setState] = useState<"idle" | "busy" | "copied">("idle");
   const [error, setError] = useState("");
-  // The link is of the code that was shared; other code needs another link.
+  // The link belongs to the code that was shared; changed code needs another link.
   const link = shared?.code === code ? shared.link : null;
   const share = async (): Promise<void> => {
     setState("busy");

@@ -1,6 +1,6 @@
 /** Drafts of the code, saved in this browser: per tab, to survive a reload, and shared, for the next tab.
  *
- * Two tabs with the same problem have separate drafts. When another tab changes the shared draft, the author chooses.
+ * Two tabs with the same problem have separate drafts. When another tab changes the shared draft, the author chooses which one to keep.
  */
 import { ofUser } from "../../lib/pageUser";
 import { read, write } from "../../lib/storage";

@@ -13,7 +13,7 @@ it("offers shuffles, half types and atomics", () => {
   expect(labels("__sh")).toEqual(expect.arrayContaining(["__shfl_xor", "__shfl_down", "__shared__"]));
   expect(labels("ato")).toContain("atomicAdd");
   expect(labels("__half")).toContain("__half2");
-  expect(labels("__half")).not.toContain("__half"); // it is complete
+  expect(labels("__half")).not.toContain("__half"); // the name is already complete
 });
 
 it("offers builtins only after a part of their prefix", () => {

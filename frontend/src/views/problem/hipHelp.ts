@@ -17,7 +17,7 @@ export async function completeHip(context: CompletionContext): Promise<Completio
   return options.length === 0 ? null : { from: word.from, options, validFor: /^\w*$/ };
 }
 
-/** The entries that a word can become. Builtins have long names, and are offered only after a part of their prefix. */
+/** The entries that complete a word. Builtins have long names, and are offered only after a part of their prefix. */
 export function completions(reference: ReadonlyMap<string, Entry>, word: string): Completion[] {
   const wantsBuiltins = word.startsWith("__b") || word.includes("mfma");
   return [...reference.values()]

@@ -1,4 +1,4 @@
-/** What the editor knows about HIP: our own table of functions, and the generated list of builtins. Loaded on first use. */
+/** The editor's reference for HIP: our own table of functions, and the generated list of builtins. Loaded on first use. */
 
 export type Kind = "function" | "type" | "variable" | "keyword";
 

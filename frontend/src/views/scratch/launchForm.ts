@@ -3,7 +3,7 @@ import type { LaunchArgument, LaunchRequest } from "../../lib/generated";
 import type { KernelDeclaration, KernelParameter } from "./kernelParameters";
 
 export const FILLS = ["random", "index", "zeros", "ones", "uninitialized"] as const;
-/** The choice of a fill whose values are typed. */
+/** The fill whose values the author types. */
 export const TYPED = "values…";
 
 export interface ArgumentFields {

@@ -215,7 +215,7 @@ def minimum_reservation_s(settings: Settings, backend: str | None = None) -> int
     if with_minimum:
         raise BadSetting(
             f"AMD_MINIMUM_RESERVATION is not set, and {settings.backend} bills some VMs for a minimum number "
-            "of hours, so costs would be counted far too low.",
+            "of hours, so the recorded costs would be far too low.",
             hint="Set it to the `MinimumReservationMinutes` of your VM type, such as 4h, or to 0s if it has "
             "none.",
         )

@@ -398,8 +398,8 @@ async def _no_offers(client: DstackClient, settings: Settings, configuration: di
     return NoOffers(
         f"{settings.backend} has no offer for {requested}.",
         hint="Check AMD_GPU_TYPE, AMD_GPU_MEMORY and AMD_SPOT_POLICY (`auto` accepts both kinds), and "
-        "whether the account has access to such VMs. dstack also has no offers of a cloud that rejects its "
-        "key: its server's log says so.",
+        "whether the account has access to such VMs. dstack has no offers of a cloud that rejects its "
+        "key, either: the dstack server's log shows this.",
     )
 
 

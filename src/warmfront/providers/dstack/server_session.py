@@ -154,7 +154,7 @@ def open_session(settings: Settings, *, must_respond: bool = True) -> DstackSess
             session.close()
             raise
         log.warning(
-            "%s VMs cannot be requested until it does; submissions wait. %s", error.message, error.hint
+            "%s No VM can be requested until it responds; submissions wait. %s", error.message, error.hint
         )
     except BaseException:
         session.close()

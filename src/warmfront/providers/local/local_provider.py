@@ -173,7 +173,7 @@ class LocalProvider:
             environ=self._environ(record.gpu, token),
             log=folder.log,
         )
-        _log.info("VM %s is process %d", record.vm_id, process.pid)
+        _log.info("VM %s started as process %d", record.vm_id, process.pid)
         self._watch(record.vm_id, process)
         return folder.save(replace(record, process=process))
 

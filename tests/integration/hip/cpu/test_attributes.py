@@ -1,4 +1,4 @@
-"""Tests of attributes with the real compiler: which it honors, and what a submission with another gets."""
+"""Tests of attributes with the real compiler: which it honors, and how any other is reported."""
 
 from __future__ import annotations
 

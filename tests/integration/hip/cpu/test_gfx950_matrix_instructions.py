@@ -135,7 +135,7 @@ def run_cases(programs: Programs, folder: Path, cases: list[Case]) -> list[NDArr
 
 
 def test_every_form(programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every element of every form, of all pairs of formats and every byte of the scales, is the model's."""
+    """Every element of every form, for all pairs of formats and every byte of scales, equals the model's."""
     cases = make_cases(np.random.default_rng(950), small=True)
     right = total = 0
     for case, result in zip(cases, run_cases(programs, tmp_path, cases), strict=True):

@@ -77,7 +77,7 @@ def expected(
 
 
 def test_every_dense_form(programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every element of every form of gfx942, with and without broadcasts, is the model's."""
+    """Every element of every form of gfx942, with and without broadcasts, equals the model's."""
     cases = program_cases()
     assert len({name for name, _ in cases}) == 32
     rng = np.random.default_rng(16)

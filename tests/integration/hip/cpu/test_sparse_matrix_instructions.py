@@ -76,7 +76,7 @@ def expected(form: Form, parts: _Parts, modifiers: tuple[int, int]) -> NDArray[A
 
 
 def test_every_sparse_form(programs: Programs, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every element of every form of gfx942, with every set of indices, is the model's."""
+    """Every element of every form of gfx942, with every set of indices, equals the model's."""
     cases = program_cases()
     forms = {name for name, _ in cases}
     assert len(forms) == 14

@@ -102,7 +102,7 @@ def test_events_are_on_the_timeline_of_the_device(program: StubProgram) -> None:
 
 
 def test_an_idle_device_has_low_clocks(program: StubProgram) -> None:
-    """The first kernels are slower, until it was busy for a while; a pause lowers the clocks again."""
+    """Kernels are slower until the device has been busy for a while; a pause lowers the clocks again."""
     spec = "kernel.work=1000,idle_clock=0.5,idle_us=5000,ramp_us=3000"
     assert program.virtual_us(spec, "launch", "wait") == pytest.approx(1582.6, abs=2)  # 0.5 t + t²/12 = 1 ms
     assert program.virtual_us(spec, "launch", "launch", "launch", "wait") < 3400
@@ -162,7 +162,7 @@ def test_a_broken_device_returns_the_errors_of_hip(
 
 
 def test_a_reset_ends_for_boxes_that_start_later(program: StubProgram) -> None:
-    """The box with the number fails, then as many as requested, and then the device works again."""
+    """The box `fault_box` and the next `reset_boxes` boxes fail; then the device works again."""
     spec = "fault=reset,fault_box=2,reset_boxes=1"
     outcomes = [program.run(spec, "launch", "wait").returncode for _ in range(4)]
     assert outcomes == [0, 1, 1, 0]

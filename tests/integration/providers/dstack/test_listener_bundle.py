@@ -37,7 +37,7 @@ def test_bundle_is_self_contained(tmp_path: Path) -> None:
 
 
 def test_the_archive_is_as_large_as_we_say(tmp_path: Path) -> None:
-    """The archive of the upload by dstack's client is no larger than computed, and far below the limit."""
+    """The archive that dstack's client uploads is no larger than computed, and far below the limit."""
     upload = listener_bundle.pack_for_upload(tmp_path)
     with tempfile.TemporaryFile() as archive:
         create_file_archive(upload, archive)

@@ -1,4 +1,4 @@
-"""Which sources are compiled for the host as well: all whose host code may depend on the side."""
+"""Which sources are compiled for the host as well: those whose host code may compile differently there."""
 
 from __future__ import annotations
 

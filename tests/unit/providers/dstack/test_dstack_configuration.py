@@ -218,7 +218,7 @@ def test_server_configuration_of_hot_aisle() -> None:
 
 
 def test_server_configuration_has_the_backend_of_cpu_nodes() -> None:
-    """Each cloud is there once; an error names the variable that selects the cloud."""
+    """Each cloud is listed once; an error names the variable that selects the cloud."""
     ours = replace(OURS, provider="dstack", cpu_fleet_name="cpu-nodes", devcloud_api_key="dop_v1_x")
     hot_aisle = replace(
         ours, cpu_backend="hotaisle,amddevcloud", hotaisle_api_key="id.secret", hotaisle_team="kernels"

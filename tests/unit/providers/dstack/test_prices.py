@@ -48,7 +48,7 @@ def test_only_backends_with_a_minimum_have_it(backend: str, minimum_s: int) -> N
 
 
 def test_a_price_above_the_reserved_one_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
-    """A lower price is what offers are for, and is not."""
+    """A lower price is normal, and is not logged."""
     prices = VMPrices(lambda _: Settings())
     prices.check("vm_1", _tenancy(price_usd_per_h=Decimal("1.49")), "MI300X", 1)
     assert not caplog.messages

@@ -176,7 +176,7 @@ def test_differences_of_hosts(actual: DstackFleet, can_change: bool) -> None:  #
 
 
 def test_a_cloud_fleet_cannot_become_an_ssh_fleet() -> None:
-    """And the reverse: the difference says what the fleet is."""
+    """Nor can an SSH fleet become one of a cloud: the difference names the kind of the fleet."""
     (difference,) = fleet_setup.differences(SSH_FLEET, settings.load({}, env_file=None))
     assert (difference.wanted, difference.can_change) == ("none, because its VMs come from a cloud", False)
 
