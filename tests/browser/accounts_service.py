@@ -88,7 +88,7 @@ class AccountsService:
 
     def open(self, window: Window, name: str, path: str) -> Page:
         """Open a path with the session of a person."""
-        # Leave the page first: without a session its requests would fail. Then another fragment loads the page.
+        # Leave the page first: its requests would fail without a session, and a fragment alone loads nothing.
         window.page.goto("about:blank")
         self.add_session(window.context, name)
         return window.open(path)
