@@ -8,15 +8,15 @@ import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
 from tests.support.boxes import LIMITS
 from tests.support.docker_proxy import docker_with_minimum
 from warmfront.errors import NoSandbox
-from warmfront.sandbox.base import Template
-from warmfront.sandbox.docker import Docker, connect
+from warmfront.sandbox.base import ExitReason, Template
+from warmfront.sandbox.docker import Docker, DockerBox, connect
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,3 +103,27 @@ def test_boxes_work_with_a_daemon_whose_minimum_is_newer(docker_url: str) -> Non
             box.go()
             assert box.wait().output == b"works\n"
         sandbox.close()
+
+
+@pytest.mark.docker
+def test_a_late_report_that_memory_was_exhausted(docker_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy daemon can report it after the exit: the box asks again before it blames a signal."""
+    template = Template(name="test", argv=("/usr/bin/tail", "/dev/zero"), mounts=(), limits=LIMITS)
+    sandbox = Docker(url=docker_url)
+    with sandbox.take(template) as box:
+        assert isinstance(box, DockerBox)
+        inspect = box._api.inspect_container
+        hidden: list[str] = []
+
+        def report_late(container: str) -> Any:
+            information = inspect(container)
+            if information["State"]["OOMKilled"] and not hidden:
+                hidden.append(container)
+                information["State"]["OOMKilled"] = False
+            return information
+
+        monkeypatch.setattr(box._api, "inspect_container", report_late)
+        box.go()
+        assert box.wait().reason is ExitReason.MEMORY
+    assert hidden
+    sandbox.close()
