@@ -254,7 +254,12 @@ MATRIX_MISTAKES = {
         "from 'vector of 16' to 'vector of 4'",
         "",
     ),
-    "swizzle": ("s[0].lo.lo = s[0].lo.lo.yx;", "has no member named 'yx'", ""),
+    "repeated element": (
+        "s[0].lo.lo.xx = h[0].x;",
+        "an assignment to a swizzle can have each element only once",
+        "",
+    ),
+    "missing element": ("h[0].xy = h[0].s48;", "the vector has no such element", ""),
 }
 
 

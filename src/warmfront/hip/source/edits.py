@@ -94,6 +94,15 @@ class TokenEditor:
         position = token.start if anchor is None else anchor
         self.edits.append(Edit(token.start, token.end, text + "\n" * token.text.count("\n"), position))
 
+    def prepend(self, index: int, text: str) -> None:
+        """Insert `text` before a token, or before its replacement."""
+        if index not in self._replaced:
+            self.replace(index, f"{text}{self.tokens[index].text}")
+            return
+        start = self.tokens[index].start
+        number = next(i for i, edit in enumerate(self.edits) if edit.start == start)
+        self.edits[number] = self.edits[number]._replace(text=f"{text}{self.edits[number].text}")
+
     def partner(self, index: int) -> int | None:
         """Return the index of the bracket that matches the one at `index`; None if there is none."""
         return self.brackets.partner.get(index)

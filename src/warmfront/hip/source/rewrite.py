@@ -32,6 +32,7 @@ from warmfront.hip.source.lockstep import find_assignments, translate_assignment
 from warmfront.hip.source.shared_memory import decay, translate_shared
 from warmfront.hip.source.thread_loops import plan_loops
 from warmfront.hip.source.thread_loops_text import write_loops
+from warmfront.hip.source.vector_expressions import VectorNames, has_vector_expression
 from warmfront.hip.source.vector_types import VECTOR_ATTRIBUTES, translate_vector
 from warmfront.value_class import dataclass
 
@@ -102,7 +103,8 @@ def rewrite(source: str, arch: str = GFX942) -> Translation:
     two_forms = frozenset(plan.kernel.name for plan in plans)
     attributes = AttributeChecker(tokens.code, tokens.directives, lines)
     attributes.check_pragmas(tokens.directives)
-    launches = sum(_translate(editor, launcher, two_forms, attributes) for editor in editors)
+    vectors = VectorNames(all_tokens)
+    launches = sum(_translate(editor, launcher, two_forms, attributes, vectors) for editor in editors)
     for plan in plans:
         editors[0].replace(plan.kernel.body.end, f"}} {write_loops(editors[0], plan)}")
     edits = sorted(edit for editor in editors for edit in editor.edits)
@@ -173,13 +175,19 @@ def _editors(tokens: Source, lines: LineIndex) -> Iterator[TokenEditor]:
 
 
 def _needs_translation(tokens: Sequence[Token]) -> bool:
-    return any(token.text in _IN_MACROS for token in tokens) or any(
-        token.text == following.text == "[" for token, following in pairwise(tokens)
+    return (
+        any(token.text in _IN_MACROS for token in tokens)
+        or any(token.text == following.text == "[" for token, following in pairwise(tokens))
+        or has_vector_expression(tokens)
     )
 
 
 def _translate(
-    editor: TokenEditor, launcher: str, two_forms: frozenset[str], attributes: AttributeChecker
+    editor: TokenEditor,
+    launcher: str,
+    two_forms: frozenset[str],
+    attributes: AttributeChecker,
+    vectors: VectorNames,
 ) -> int:
     """Translate all tokens of an editor in source order; return the number of launches."""
     launches = 0
@@ -197,13 +205,16 @@ def _translate(
         elif text in {"extern", "__shared__"}:
             index = translate_shared(editor, index)
         elif text in VECTOR_ATTRIBUTES:
-            index = translate_vector(editor, index)
+            index, name = translate_vector(editor, index)
+            vectors.add_type(name)
         elif text in ASSEMBLY:
             _ = translate_intrinsic(editor, index) or translate_assembly(editor, index)
         elif index in lockstep:
             translate_assignment(editor, lockstep[index])
         elif text in editor.file_arrays:
             decay(editor, index)
+        else:
+            vectors.translate(editor, index)
         index += 1
     return launches
 

@@ -2,7 +2,8 @@
 
 g++ ignores the first one, and all elements but one would be lost without a message. Both become a type of the
 CPU runtime: `hipcpu::ext_vector<T, N>` and `hipcpu::sized_vector<T, B>`, which are the compiler's own vectors
-with clang. An attribute whose element type is not found raises `RewriteError`.
+with clang. An attribute whose element type is not found raises `RewriteError`. `vector_expressions` rewrites
+what a class cannot have.
 """
 
 from __future__ import annotations
@@ -64,17 +65,20 @@ class _Attribute(NamedTuple):
     name: int  #: the token `ext_vector_type` or `vector_size`
 
 
-def translate_vector(editor: TokenEditor, index: int) -> int:
-    """Rewrite the vector type whose attribute is named by the token `index`; return its last token."""
+def translate_vector(editor: TokenEditor, index: int) -> tuple[int, str]:
+    """Rewrite the vector type whose attribute is named by the token `index`.
+
+    Returns its last token, and the name that it declares; the name is empty if it declares none.
+    """
     attribute = _find_attribute(editor, index)
     if attribute is None:
-        return index
+        return index, ""
     first = _statement_start(editor, attribute.start)
     if editor.text(first) == "typedef":
         return _translate_typedef(editor, first, attribute)
     if editor.text(first) == "using" and "=" in _texts(editor, first, _statement_end(editor, first)):
-        return _translate_using(editor, first, attribute)
-    return _translate_use(editor, attribute)
+        return _translate_using(editor, first, attribute), editor.text(first + 1)
+    return _translate_use(editor, attribute), ""
 
 
 def _find_attribute(editor: TokenEditor, index: int) -> _Attribute | None:
@@ -91,7 +95,7 @@ def _find_attribute(editor: TokenEditor, index: int) -> _Attribute | None:
     return _Attribute(start, end, index)
 
 
-def _translate_typedef(editor: TokenEditor, first: int, attribute: _Attribute) -> int:
+def _translate_typedef(editor: TokenEditor, first: int, attribute: _Attribute) -> tuple[int, str]:
     """Rewrite `typedef T name __attribute__((ext_vector_type(N)));`, with the attribute anywhere in it."""
     end = _statement_end(editor, first)
     others = [i for i in range(first + 1, end) if not attribute.start <= i <= attribute.end]
@@ -109,7 +113,7 @@ def _translate_typedef(editor: TokenEditor, first: int, attribute: _Attribute) -
     editor.replace(kept[0], _vector(editor, attribute, element), anchor=editor.tokens[attribute.name].start)
     for i in kept[1:]:
         editor.replace(i, "")
-    return end - 1
+    return end - 1, editor.text(name)
 
 
 def _translate_using(editor: TokenEditor, first: int, attribute: _Attribute) -> int:

@@ -2,8 +2,8 @@
 //
 // Clang has them. g++ does not, so here they are a class with the same size, alignment and operations: arithmetic with
 // vectors and numbers, comparisons that result in masks, elements by index and by name, halves (lo, hi, xy, zw) and
-// conversions. A missing feature, such as swizzles that reorder elements, is a compile error, never a
-// different result. `__attribute__((vector_size(B)))`, which the rewriter spells hipcpu::sized_vector<T, B>,
+// conversions. The rewriter spells swizzles and `mask ? a : b` as macros. A missing feature is a compile error, never
+// a different result. `__attribute__((vector_size(B)))`, which the rewriter spells hipcpu::sized_vector<T, B>,
 // is the same class.
 #pragma once
 
@@ -26,9 +26,25 @@ using sized_vector = T __attribute__((vector_size(Bytes)));
 
 }  // namespace hipcpu
 
+#define HIPCPU_SWIZZLE(name, ...) name
+#define HIPCPU_SWIZZLE_ASSIGNED(name, ...) name
+#define HIPCPU_SELECT(mask, a, b) (mask ? a : b)
+
 #else
 
+#define HIPCPU_SWIZZLE(name, ...) hipcpu_elements(__VA_ARGS__{})
+#define HIPCPU_SWIZZLE_ASSIGNED(name, ...) hipcpu_places(__VA_ARGS__{})
+// A condition that is no vector evaluates one operand only.
+#define HIPCPU_SELECT(mask, a, b) \
+  ::hipcpu::select(mask, [&]() -> decltype(auto) { return a; }, [&]() -> decltype(auto) { return b; })
+
 namespace hipcpu {
+
+// The elements of a swizzle: `v.wzyx` is Order<3, 2, 1, 0>, and `v.odd` is EverySecond<1>.
+template <int... Index>
+struct Order {};
+template <int First>
+struct EverySecond {};
 
 template <class T>
 inline constexpr bool is_scalar =
@@ -36,6 +52,9 @@ inline constexpr bool is_scalar =
 
 template <class T, int N>
 struct ext_vector;
+
+template <class T, int N, int... Index>
+struct VectorPlaces;
 
 // The type to which a class such as __half converts if a number is expected.
 template <class S, class T>
@@ -167,6 +186,27 @@ struct alignas(vector_alignment(sizeof(T) * N)) ext_vector : VectorElements<T, N
     return bits;
   }
 
+  // A constant, because the assignment to a temporary object would have no effect.
+  template <int... Index>
+  const ext_vector<T, sizeof...(Index)> hipcpu_elements(Order<Index...>) const {
+    static_assert(((Index < N) && ...), "the vector has no such element");
+    return {e[Index]...};
+  }
+  template <int First>
+  const auto hipcpu_elements(EverySecond<First>) const {
+    if constexpr (N == 2) {
+      return e[First];
+    } else {
+      ext_vector<T, N / 2> half;
+      for (int i = 0; i < N / 2; ++i) half.e[i] = e[2 * i + First];
+      return half;
+    }
+  }
+  template <int... Index>
+  VectorPlaces<T, N, Index...> hipcpu_places(Order<Index...>) & {
+    return {*this};
+  }
+
   __attribute__((always_inline)) T& operator[](ptrdiff_t i) { return e[i]; }
   __attribute__((always_inline)) const T& operator[](ptrdiff_t i) const { return e[i]; }
 
@@ -225,6 +265,72 @@ struct VectorConversion<ext_vector<U, N>> {
     return to;
   }
 };
+
+// The target of an assignment to a swizzle.
+template <class T, int N, int... Index>
+struct VectorPlaces {
+  static constexpr int kCount = sizeof...(Index);
+  using Value = ext_vector<T, kCount>;
+  static_assert(((Index < N) && ...), "the vector has no such element");
+
+  static constexpr bool are_distinct() {
+    constexpr int indexes[] = {Index...};
+    for (int i = 0; i < kCount; ++i)
+      for (int j = 0; j < i; ++j)
+        if (indexes[i] == indexes[j]) return false;
+    return true;
+  }
+  static_assert(are_distinct(), "an assignment to a swizzle can have each element only once");
+
+  ext_vector<T, N>& vector;
+
+  const Value operator=(const Value& values) const {
+    const Value copy = values;  // they may be elements of the same vector
+    int i = 0;
+    ((vector.e[Index] = copy.e[i++]), ...);
+    return copy;
+  }
+#define HIPCPU_PLACES(op) \
+  const Value operator op##=(const Value& values) const { return *this = Value{vector.e[Index]...} op values; }
+  HIPCPU_PLACES(+)
+  HIPCPU_PLACES(-)
+  HIPCPU_PLACES(*)
+  HIPCPU_PLACES(/)
+  HIPCPU_PLACES(%)
+  HIPCPU_PLACES(&)
+  HIPCPU_PLACES(|)
+  HIPCPU_PLACES(^)
+  HIPCPU_PLACES(<<)
+#undef HIPCPU_PLACES
+};
+
+template <class V>
+inline constexpr bool is_vector = false;
+template <class T, int N>
+inline constexpr bool is_vector<ext_vector<T, N>> = true;
+
+// mask ? a : b by element, where a and b are vectors, or a number for all elements.
+template <class M, int N, class A, class B>
+inline auto select(const ext_vector<M, N>& mask, A&& a, B&& b) {
+  using First = std::remove_cvref_t<decltype(a())>;
+  using Second = std::remove_cvref_t<decltype(b())>;
+  if constexpr (!is_vector<First> && !is_vector<Second>) {
+    using Both = ext_vector<std::common_type_t<First, Second>, N>;
+    return select(mask, [&] { return Both(a()); }, [&] { return Both(b()); });
+  } else {
+    using Result = std::conditional_t<is_vector<First>, First, Second>;
+    static_assert(sizeof(Result) == sizeof mask, "a mask has elements of the same size as those that it selects");
+    const Result yes = a(), no = b();
+    Result r;
+    for (int i = 0; i < N; ++i) r.e[i] = mask.e[i] ? yes.e[i] : no.e[i];
+    return r;
+  }
+}
+template <class C, class A, class B>
+  requires(!is_vector<std::remove_cvref_t<C>>)
+inline decltype(auto) select(C&& condition, A&& a, B&& b) {
+  return condition ? a() : b();
+}
 
 // Each index selects an element of a or, from N on, of b.
 template <int... Index, class T, int N>
