@@ -40,6 +40,10 @@ CASE(an_assignment_changes_the_named_elements) {
   v.yw += (f2){10, 20};
   v.xz *= 2.0f;
   CHECK(equal(v, 18, 18, 14, 21));
+  v.xy.x = 1;
+  v.zw[1] += 1;
+  CHECK(equal(v, 1, 18, 14, 22));
+  v = (f4){18, 18, 14, 21};
   f4 several[2] = {v, v};
   several[1].xyzw = several[0].wzyx;
   CHECK(equal(several[1], 21, 14, 18, 18));

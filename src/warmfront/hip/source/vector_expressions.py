@@ -98,7 +98,7 @@ class VectorNames:
 
     def _translate_swizzle(self, editor: TokenEditor, index: int) -> None:
         name, after = editor.text(index), editor.text(index + 1)
-        if name in self._declared or after == "(":
+        if name in self._declared or after == "(" or _changes_part(editor, index):
             return
         macro = "HIPCPU_SWIZZLE_ASSIGNED" if after in _ASSIGNMENTS else "HIPCPU_SWIZZLE"
         editor.replace(index, f"{macro}({name}, {_order(name)})")
@@ -141,6 +141,24 @@ class VectorNames:
             return editor.text(index) not in {"[", "("}
         name = editor.text(index + 1)
         return bool(_SWIZZLE.fullmatch(name)) and name not in self._declared
+
+
+def _changes_part(editor: TokenEditor, index: int) -> bool:
+    """Return whether a part of the swizzle is changed, or all of it by `++` or `--`.
+
+    That works with the halves that are members of the class (`v.xy.x = 1`).
+    """
+    end = index + 1
+    while editor.text(end) in {".", "["}:
+        end = (editor.partner(end) or end) + 1 if editor.text(end) == "[" else end + 2
+    if editor.text(end) in {"++", "--"} or (end > index + 1 and editor.text(end) in _ASSIGNMENTS):
+        return True
+    first = index
+    while editor.text(first - 1) in _ACCESS:
+        first -= 2
+        while editor.text(first) in {"]", ")"}:
+            first = (editor.partner(first) or first) - 1
+    return editor.text(first - 1) in {"++", "--"}
 
 
 def _end_of_operand(editor: TokenEditor, index: int) -> int:

@@ -42,6 +42,7 @@ def test_rewrites_vector_expressions(code: str) -> None:
     "code",
     [
         "v.x = w.s3;",
+        "v.xy.x = 1; v.zw[0] += 2; ++p[1].xy; v.zw--;",
         "struct { int rgb; } c; c.rgb = 1;",
         "x = v.xy();",
         "f4 v; x = v.x > 0 ? a : b;",
