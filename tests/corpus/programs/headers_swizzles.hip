@@ -95,7 +95,8 @@ __global__ void turn(const f4* x, f4* y, int count) {
   __syncthreads();
   f4 v = turned(tile[threadIdx.x]);
   v.xw = v.wx;
-  if (i < count) y[i] = REVERSE(v) > 0.5f ? REVERSE(v) : v.xxxx;
+  const f4 reversed = REVERSE(v);
+  if (i < count) y[i] = reversed > 0.5f ? REVERSE(v) : v.xxxx;
 }
 
 CASE(a_kernel_with_swizzles) {

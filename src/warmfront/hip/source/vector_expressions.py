@@ -54,6 +54,7 @@ class VectorNames:
         self._types: set[str] = set()
         self._variables: set[str] = set()
         self._arrays: set[str] = set()  #: and pointers
+        self._functions: set[str] = set()
 
     def add_type(self, name: str) -> None:
         """Add the name of a vector type; an empty name is ignored."""
@@ -89,8 +90,11 @@ class VectorNames:
             if editor.kind(index) is not TokenKind.NAME:
                 return
             after = editor.text(index + 1)
-            if after != "(":
-                (self._arrays if is_pointer or after == "[" else self._variables).add(editor.text(index))
+            if after == "(":
+                names = set() if is_pointer else self._functions
+            else:
+                names = self._arrays if is_pointer or after == "[" else self._variables
+            names.add(editor.text(index))
             index = _end_of_operand(editor, index)
             if editor.text(index) != ",":
                 return
@@ -127,7 +131,9 @@ class VectorNames:
             is_call = editor.kind(index - 1) is TokenKind.NAME and index > first
             if text == "[" or (text == "(" and is_call):
                 index = editor.partner(index) or index
-            elif text in self._arrays and editor.text(index + 1) == "[":
+            elif (text in self._arrays and editor.text(index + 1) == "[") or (
+                text in self._functions and editor.text(index + 1) == "("
+            ):
                 last = editor.partner(index + 1) or index
             is_vector = text in self._variables or last > index
             if is_vector and editor.text(index - 1) not in _ACCESS and self._keeps_vector(editor, last + 1):

@@ -24,6 +24,9 @@ REWRITTEN = {
     "f4 v; x = v.x > 0 ? (v > 0) ? a : b : c;": (
         "f4 v; x = v.x > 0 ? HIPCPU_SELECT(((v > 0) ), ( a ), ( b )): c;"
     ),
+    "} f4 g(int); void h() { x = g(1) > 0 ? a : b;": (
+        "} f4 g(int); void h() { x = HIPCPU_SELECT((g(1) > 0 ), ( a ), ( b));"
+    ),
     "f4 s[4], *p; x = s[i] > p[j] ? a : b;": "f4 s[4], *p; x = HIPCPU_SELECT((s[i] > p[j] ), ( a ), ( b));",
     "f4 v; x = v == y ? g<1, 2>(a) : v != z ? b : c;": (
         "f4 v; x = HIPCPU_SELECT((v == y ), ( g<1, 2>(a) ), ( HIPCPU_SELECT((v != z ), ( b ), ( c))));"
