@@ -75,7 +75,7 @@ class TokenEditor:
     parameters: frozenset[str] = frozenset()  #: the parameters of the macro, if this is its body
     edits: list[Edit] = field(default_factory=list)
     file_arrays: set[str] = field(default_factory=set)  #: the names of dynamic shared memory at file scope
-    _replaced: set[int] = field(default_factory=set)
+    _replaced: dict[int, int] = field(default_factory=dict)  #: of a token, the number of its edit
 
     def text(self, index: int) -> str:
         """Return the text of a token; empty beyond either end."""
@@ -89,7 +89,7 @@ class TokenEditor:
         """Replace a token with `text`, keeping its line breaks; `anchor` defaults to the token's offset."""
         if index in self._replaced:
             raise self.error(index, "this code is too complex to translate")
-        self._replaced.add(index)
+        self._replaced[index] = len(self.edits)
         token = self.tokens[index]
         position = token.start if anchor is None else anchor
         self.edits.append(Edit(token.start, token.end, text + "\n" * token.text.count("\n"), position))
@@ -99,9 +99,8 @@ class TokenEditor:
         if index not in self._replaced:
             self.replace(index, f"{text}{self.tokens[index].text}")
             return
-        start = self.tokens[index].start
-        number = next(i for i, edit in enumerate(self.edits) if edit.start == start)
-        self.edits[number] = self.edits[number]._replace(text=f"{text}{self.edits[number].text}")
+        edit = self.edits[self._replaced[index]]
+        self.edits[self._replaced[index]] = edit._replace(text=f"{text}{edit.text}")
 
     def partner(self, index: int) -> int | None:
         """Return the index of the bracket that matches the one at `index`; None if there is none."""

@@ -30,6 +30,9 @@ _BEFORE_CONDITION = _ASSIGNMENTS | {"", ",", ";", "{", "}", "(", "[", "?", ":", 
 _AFTER_CHOICE = frozenset({"", ",", ";", ")", "]", "}", ":"})
 #: The longest list of template arguments that is searched for its end.
 _MAX_TEMPLATE = 24
+#: How many tokens are read to find the ends of operands; the rest of the file is left to the compiler.
+#: So the time is bounded for a file that is nested on purpose, too.
+_MAX_STEPS = 100_000
 
 
 def has_vector_expression(tokens: Sequence[Token]) -> bool:
@@ -55,6 +58,7 @@ class VectorNames:
         self._variables: set[str] = set()
         self._arrays: set[str] = set()  #: and pointers
         self._functions: set[str] = set()
+        self._steps_left = _MAX_STEPS if self._has_vectors else 0
 
     def add_type(self, name: str) -> None:
         """Add the name of a vector type; an empty name is ignored."""
@@ -67,14 +71,14 @@ class VectorNames:
         Without vectors in the file, nothing is rewritten.
         """
         text = editor.text(index)
-        if not self._has_vectors:
+        if self._steps_left <= 0:
             return
         if text == "?":
             self._translate_choice(editor, index)
         elif text in self._types:
             self._add_variables(editor, index)
         elif text == "auto" and editor.text(index + 2) == "=":
-            if self._is_vector(editor, index + 3, _end_of_operand(editor, index + 3)):
+            if self._is_vector(editor, index + 3, self._end_of_operand(editor, index + 3)):
                 self._variables.add(editor.text(index + 1))
         elif editor.text(index - 1) in _ACCESS and _SWIZZLE.fullmatch(text):
             self._translate_swizzle(editor, index)
@@ -95,14 +99,14 @@ class VectorNames:
             else:
                 names = self._arrays if is_pointer or after == "[" else self._variables
             names.add(editor.text(index))
-            index = _end_of_operand(editor, index)
+            index = self._end_of_operand(editor, index)
             if editor.text(index) != ",":
                 return
             index += 1
 
     def _translate_swizzle(self, editor: TokenEditor, index: int) -> None:
         name, after = editor.text(index), editor.text(index + 1)
-        if name in self._declared or after == "(" or _changes_part(editor, index):
+        if name in self._declared or after == "(" or self._changes_part(editor, index):
             return
         macro = "HIPCPU_SWIZZLE_ASSIGNED" if after in _ASSIGNMENTS else "HIPCPU_SWIZZLE"
         editor.replace(index, f"{macro}({name}, {_order(name)})")
@@ -111,14 +115,15 @@ class VectorNames:
         """Rewrite `mask ? a : b`, if the mask is a vector."""
         first = question
         while editor.text(first - 1) not in _BEFORE_CONDITION:
+            self._steps_left -= 1
             first = min(first - 1, editor.partner(first - 1) or first - 1)
         if not self._is_vector(editor, first, question):
             return
-        colon = _end_of_operand(editor, question + 1)
+        colon = self._end_of_operand(editor, question + 1)
         if editor.text(colon) != ":":
             return
         editor.prepend(first, "HIPCPU_SELECT((")
-        editor.prepend(_end_of_operand(editor, colon + 1), "))")
+        editor.prepend(self._end_of_operand(editor, colon + 1), "))")
         for index in (question, colon):
             editor.replace(index, "), (")
 
@@ -126,6 +131,7 @@ class VectorNames:
         """Return whether an operand of the expression is a vector, and not an element of one."""
         index = first
         while index < end:
+            self._steps_left -= 1
             text = editor.text(index)
             last = index
             is_call = editor.kind(index - 1) is TokenKind.NAME and index > first
@@ -148,33 +154,34 @@ class VectorNames:
         name = editor.text(index + 1)
         return bool(_SWIZZLE.fullmatch(name)) and name not in self._declared
 
+    def _changes_part(self, editor: TokenEditor, index: int) -> bool:
+        """Return whether a part of the swizzle is changed, or all of it by `++` or `--`.
 
-def _changes_part(editor: TokenEditor, index: int) -> bool:
-    """Return whether a part of the swizzle is changed, or all of it by `++` or `--`.
+        That works with the halves that are members of the class (`v.xy.x = 1`).
+        """
+        end = index + 1
+        while editor.text(end) in {".", "["}:
+            self._steps_left -= 1
+            end = (editor.partner(end) or end) + 1 if editor.text(end) == "[" else end + 2
+        if editor.text(end) in {"++", "--"} or (end > index + 1 and editor.text(end) in _ASSIGNMENTS):
+            return True
+        first = index
+        while editor.text(first - 1) in _ACCESS:
+            self._steps_left -= 1
+            first -= 2
+            while editor.text(first) in {"]", ")"}:
+                first = (editor.partner(first) or first) - 1
+        return editor.text(first - 1) in {"++", "--"}
 
-    That works with the halves that are members of the class (`v.xy.x = 1`).
-    """
-    end = index + 1
-    while editor.text(end) in {".", "["}:
-        end = (editor.partner(end) or end) + 1 if editor.text(end) == "[" else end + 2
-    if editor.text(end) in {"++", "--"} or (end > index + 1 and editor.text(end) in _ASSIGNMENTS):
-        return True
-    first = index
-    while editor.text(first - 1) in _ACCESS:
-        first -= 2
-        while editor.text(first) in {"]", ")"}:
-            first = (editor.partner(first) or first) - 1
-    return editor.text(first - 1) in {"++", "--"}
-
-
-def _end_of_operand(editor: TokenEditor, index: int) -> int:
-    """Return the token after an operand of `mask ? a : b`, which may have such expressions itself."""
-    pending = 0
-    while editor.text(index) not in _AFTER_CHOICE or (editor.text(index) == ":" and pending):
-        pending += (editor.text(index) == "?") - (editor.text(index) == ":")
-        after = max(editor.partner(index) or index, _skip_template(editor, index))
-        index = after + 1
-    return index
+    def _end_of_operand(self, editor: TokenEditor, index: int) -> int:
+        """Return the token after an operand of `mask ? a : b`, which may have such expressions itself."""
+        pending = 0
+        while editor.text(index) not in _AFTER_CHOICE or (editor.text(index) == ":" and pending):
+            self._steps_left -= 1
+            pending += (editor.text(index) == "?") - (editor.text(index) == ":")
+            after = max(editor.partner(index) or index, _skip_template(editor, index))
+            index = after + 1
+        return index
 
 
 def _skip_template(editor: TokenEditor, index: int) -> int:

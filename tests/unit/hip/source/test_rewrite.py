@@ -304,7 +304,8 @@ def test_rejects_untranslatable_code_with_its_position(source: str, line: int, c
 _FRAGMENTS = st.sampled_from(
     ["k", "<<<", ">>>", "(", ")", "<", ">", "::", "template", "extern", "__shared__", "int", "s", "[", "]",
      ";", "{", "}", ",", '"', "'", "\\", "\n", "#define A ", "#if 1\n", "#else\n", "#endif\n", "//", "/*",
-     "*/", 'R"(', ')"', "1", ".", "->", "asm", "main", "NULL", " ", "\r\n", "__VA_ARGS__", "##"]
+     "*/", 'R"(', ')"', "1", ".", "->", "asm", "main", "NULL", " ", "\r\n", "__VA_ARGS__", "##",
+     "typedef float f4 __attribute__((ext_vector_type(4)));", "f4", "?", ":", "=", "wx"]
 )  # fmt: skip
 
 
@@ -332,6 +333,17 @@ def count_translated_lines(source: str) -> int | None:
 def test_translation_takes_linear_time(unit: str) -> None:
     """Twice as much of one repeated fragment takes about twice as many steps, not four times as many."""
     steps = [count_steps(unit * (length // len(unit)) + "<<<1>>>(x);") for length in (4096, 8192)]
+    assert steps[1] < 2.5 * steps[0]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["m?", "m?m:", "(m?", "m.xy.", "m.wx+", "f4 ", "f4 m=m?", "auto a=m ", "m[", "m->xy[0]", "f4 m(m?m:m),"],
+)
+def test_translation_of_vectors_takes_linear_time(unit: str) -> None:
+    """The same in a file with a vector type and a variable that has it."""
+    vectors = "typedef float f4 __attribute__((ext_vector_type(4))); f4 m; "
+    steps = [count_steps(vectors + unit * (length // len(unit)) + ";") for length in (4096, 8192)]
     assert steps[1] < 2.5 * steps[0]
 
 
