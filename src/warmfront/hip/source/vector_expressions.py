@@ -30,9 +30,9 @@ _BEFORE_CONDITION = _ASSIGNMENTS | {"", ",", ";", "{", "}", "(", "[", "?", ":", 
 _AFTER_CHOICE = frozenset({"", ",", ";", ")", "]", "}", ":"})
 #: The longest list of template arguments that is searched for its end.
 _MAX_TEMPLATE = 24
-#: How many tokens are read to find the ends of operands; the rest of the file is left to the compiler.
-#: So the time is bounded for a file that is nested on purpose, too.
-_MAX_STEPS = 100_000
+#: How many tokens are read to find the ends of operands, per token of the file. So the time is linear in the
+#: length of a file that is nested on purpose, too; what is left is up to the compiler.
+_STEPS_PER_TOKEN = 8
 
 
 def has_vector_expression(tokens: Sequence[Token]) -> bool:
@@ -58,7 +58,7 @@ class VectorNames:
         self._variables: set[str] = set()
         self._arrays: set[str] = set()  #: and pointers
         self._functions: set[str] = set()
-        self._steps_left = _MAX_STEPS if self._has_vectors else 0
+        self._steps_left = _STEPS_PER_TOKEN * len(tokens) if self._has_vectors else 0
 
     def add_type(self, name: str) -> None:
         """Add the name of a vector type; an empty name is ignored."""
