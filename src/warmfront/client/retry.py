@@ -22,7 +22,7 @@ class Retry:
         >>> client = Client(retry=Retry(attempts=3))
     """
 
-    attempts: int = 12  #: consecutive retries; the default delays give a server half a minute to restart
+    attempts: int = 36  #: consecutive retries; the default delays give a busy server two minutes to restart
     first_s: float = 0.1  #: the first delay
     most_s: float = 5.0  #: the longest delay
 
