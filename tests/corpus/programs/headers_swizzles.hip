@@ -75,7 +75,7 @@ struct Colors {
   int rgb;  // an author's member with the name of a swizzle
 };
 
-CASE(members_of_the_author_are_no_swizzles) {
+CASE(an_author_may_name_members_like_swizzles) {
   Colors colors{5};
   colors.rgb += 1;
   CHECK(colors.rgb == 6);

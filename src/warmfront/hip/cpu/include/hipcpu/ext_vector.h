@@ -34,7 +34,7 @@ using sized_vector = T __attribute__((vector_size(Bytes)));
 
 #define HIPCPU_SWIZZLE(name, ...) hipcpu_elements(__VA_ARGS__{})
 #define HIPCPU_SWIZZLE_ASSIGNED(name, ...) hipcpu_places(__VA_ARGS__{})
-// A condition that is no vector evaluates one operand only.
+// If the condition is a number, only one operand is evaluated.
 #define HIPCPU_SELECT(mask, a, b) \
   ::hipcpu::select(mask, [&]() -> decltype(auto) { return a; }, [&]() -> decltype(auto) { return b; })
 
