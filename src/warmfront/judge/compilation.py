@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -26,11 +27,21 @@ if TYPE_CHECKING:
 #: The shell's exit codes for a program that cannot be executed or does not exist.
 CANNOT_RUN = {126, 127}
 
-#: Compiler messages when a file that it writes exceeds a limit of the box.
-_TOO_LARGE = ("File size limit exceeded signal terminated program", "No space left on device")
-#: Messages of g++ and clang++ when a part of them was killed. Inside a box, only the kernel does that, when
-#: memory is exhausted. A Docker daemon can report that later than the exit of the container.
-_KILLED = ("Killed signal terminated program", "unable to execute command: Killed")
+#: Messages of the compiler about a part of it that exceeded a limit of the box.
+_LIMIT_MESSAGE = re.compile(
+    r"""
+    ^\S+:\ (?:fatal\ )?error:\ (?P<gcc>Killed|File\ size\ limit\ exceeded)\ signal\ terminated\ program\ \S+$
+    | ^\S+:\ error:\ unable\ to\ execute\ command:\ (?P<clang>Killed|File\ size\ limit\ exceeded)$
+    | :\ (?:fatal\ error:\ error\ writing\ to|Fatal\ error:\ can't\ write)\ .*(?P<disk>No\ space\ left)\ on.*$
+    | ^\S+:\ final\ link\ failed:\ (?P<linker>No\ space\ left)\ on\ device\ncollect2:\ error:\ .*\n?\Z
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+#: What clang++ adds if its front end ended by a signal.
+_AFTER_A_SIGNAL = re.compile(r"^\S+: error: clang frontend command failed due to signal.*$", re.MULTILINE)
+_ERROR = re.compile(r"error:", re.IGNORECASE)
+#: Inside a box, only the kernel kills, when memory is exhausted. A sandbox can report that later.
+_KILLED = "Killed"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,17 +86,28 @@ def finish(
             f"The compiler could not be started in the sandbox: {output.strip() or f'exit code {end.code}'}",
             hint="Check the compiler's installation on the machine that runs the judge.",
         )
-    if any(words in output for words in _TOO_LARGE):
+    if limit := _reported_limit(output):
+        if limit == _KILLED:
+            raise _limit_failure(replace(end, reason=ExitReason.MEMORY))
         raise KernelFailure(
             Verdict.COMPILE_ERROR,
             "COMPILE_FILE_LIMIT",
             "The compiler exceeded the limit on file size (WARMFRONT_FILE_SIZE_LIMIT).",
             hint="Look for a large array with an initializer: fill it at run time.",
         )
-    if any(words in output for words in _KILLED):
-        raise _limit_failure(replace(end, reason=ExitReason.MEMORY))
     failure = toolchain.explain(output, request, translated)
     raise _compile_error(failure, request, compile_s=seconds)
+
+
+def _reported_limit(output: str) -> str | None:
+    """Return what ended the compiler, if it failed for that reason alone.
+
+    A source can print any text, such as by `#pragma message`. But a source that fails to compile has an error
+    of its own beside that text.
+    """
+    limits = [match[match.lastgroup or 0] for match in _LIMIT_MESSAGE.finditer(output)]
+    rest = _AFTER_A_SIGNAL.sub("", _LIMIT_MESSAGE.sub("", output))
+    return limits[0] if limits and not _ERROR.search(rest) else None
 
 
 def _compile_error(failure: CompileFailure, request: JudgeRequest, **details: float) -> KernelFailure:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
@@ -51,16 +53,63 @@ def test_a_library_that_is_too_large(tmp_path: Path) -> None:
     assert "3 MiB (WARMFRONT_LIBRARY_SIZE_LIMIT)" in event.message
 
 
+KILLED = """x.hip:1:9: warning: unused
+g++: fatal error: Killed signal terminated program cc1plus
+compilation terminated.
+"""
+KILLED_CLANG = """clang++: error: unable to execute command: Killed
+clang++: error: clang frontend command failed due to signal (use -v to see invocation)
+"""
+TOO_LARGE = """g++: fatal error: File size limit exceeded signal terminated program as
+compilation terminated.
+"""
+FULL = "x.hip:1:1: fatal error: error writing to /tmp/x.s: No space left on device\n"
+FULL_ASSEMBLER = """x.s: Assembler messages:
+x.s: Fatal error: can't write 8 bytes to section .text of /tmp/x.o: 'No space left on device'
+"""
+FULL_LINKER = """/usr/bin/ld: final link failed: No space left on device
+collect2: error: ld returned 1 exit status
+"""
+
+
 @pytest.mark.parametrize(
-    "output",
+    ("output", "code"),
     [
-        b"g++: fatal error: Killed signal terminated program cc1plus\ncompilation terminated.\n",
-        b"clang++: error: unable to execute command: Killed\n",
+        (KILLED, "COMPILE_MEMORY_LIMIT"),
+        (KILLED_CLANG, "COMPILE_MEMORY_LIMIT"),
+        (TOO_LARGE, "COMPILE_FILE_LIMIT"),
+        (FULL, "COMPILE_FILE_LIMIT"),
+        (FULL_ASSEMBLER, "COMPILE_FILE_LIMIT"),
+        (FULL_LINKER, "COMPILE_FILE_LIMIT"),
     ],
 )
-def test_a_killed_part_of_the_compiler(tmp_path: Path, output: bytes) -> None:
-    """Memory was exhausted, even if the sandbox did not report that."""
+def test_a_part_of_the_compiler_that_exceeds_a_limit(tmp_path: Path, output: str, code: str) -> None:
+    """The limit is named, even if the sandbox did not report it."""
     (tmp_path / LIBRARY_FILE).touch()  # as every box does before the compiler starts
     with pytest.raises(KernelFailure) as caught:
-        finish(tmp_path, BoxExit(reason=ExitReason.EXITED, code=1, output=output))
-    assert caught.value.event.code == "COMPILE_MEMORY_LIMIT"
+        finish(tmp_path, BoxExit(reason=ExitReason.EXITED, code=1, output=output.encode()))
+    assert caught.value.event.code == code
+
+
+FORGED = "\\ng++: fatal error: Killed signal terminated program cc1plus\\ncompilation terminated."
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize(
+    "source",
+    [
+        f'int x = y;\n#pragma message("{FORGED}")\n',
+        f'static_assert(false, "{FORGED}");\n',
+        "#error : fatal error: error writing to /tmp/x.s: No space left on device\n",
+        f'#pragma message("{FORGED}")\nasm("no such instruction");\n',
+    ],
+)
+def test_a_source_cannot_claim_that_a_limit_was_exceeded(tmp_path: Path, source: str) -> None:
+    """The real compiler prints the text of a source in lines that look like its own."""
+    file = tmp_path / "x.cpp"
+    file.write_text(source)
+    ran = subprocess.run(["g++", "-c", file, "-o", tmp_path / "x.o"], check=False, capture_output=True)
+    assert ran.returncode != 0
+    output = ran.stderr.decode()
+    assert re.search(compilation._LIMIT_MESSAGE, output) or "#error" in source
+    assert compilation._reported_limit(output) is None
