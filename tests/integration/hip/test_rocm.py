@@ -96,9 +96,10 @@ def _prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(name="judge_with_rocm")
-def _judge_with_rocm(prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
+def _judge_with_rocm(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judge]:
     monkeypatch.setenv("PATH", f"{prefix}/bin:{os.environ['PATH']}")
-    configured = settings.load({"WARMFRONT_CACHE_DIR": str(tmp_path / "cache")}, env_file=None)
+    cache = prefix.with_name(f"{prefix.name}-cache")  # shared: our own programs take a while to compile
+    configured = settings.load({"WARMFRONT_CACHE_DIR": str(cache)}, env_file=None)
     maker = sandbox.open_sandbox("bubblewrap")
     yield Judge(RocmToolchain(configured.cache_dir), maker, configured)
     maker.close()
