@@ -142,7 +142,7 @@ class Settings:
     alert_slack_webhook: str | None = field(default=None, repr=False)
     #: WARMFRONT_ALERT_EMAIL_TO: the addresses that alerts are mailed to, separated by commas.
     alert_email_to: str | None = None
-    #: WARMFRONT_ALERT_EMAIL_FROM: the sender of these mails; empty: the first recipient.
+    #: WARMFRONT_ALERT_EMAIL_FROM: the sender of these e-mails; empty: the first recipient.
     alert_email_from: str | None = None
     #: WARMFRONT_SMTP_URL: the mail server, such as smtps://user:password@mail.example.
     smtp_url: str | None = field(default=None, repr=False)
@@ -150,9 +150,9 @@ class Settings:
     alert_burn_usd_per_h: Decimal | None = None
     #: WARMFRONT_ALERT_IDLE: seconds after its deadline at which an idle VM causes an alert.
     alert_idle_s: float = 120.0
-    #: WARMFRONT_ALERT_QUEUE_WAIT: seconds that a submission waits until an alert is sent.
+    #: WARMFRONT_ALERT_QUEUE_WAIT: seconds that a submission may wait before an alert is sent.
     alert_queue_wait_s: float = 900.0
-    #: WARMFRONT_ALERT_PROVIDER_ERRORS: VMs in a row that fail to provision until an alert is sent.
+    #: WARMFRONT_ALERT_PROVIDER_ERRORS: VMs in a row that fail to provision before an alert is sent.
     alert_provider_errors: int = 3
     #: WARMFRONT_OTLP_ENDPOINT: the OpenTelemetry collector that gets traces of submissions; empty: none.
     otlp_endpoint: str | None = None
@@ -242,7 +242,7 @@ class Settings:
     hotaisle_team: str | None = None
     #: DSTACK_KUBECONFIG: the kubeconfig file of a Kubernetes cluster, for a self-hosted dstack server.
     kubeconfig: Path | None = None
-    #: DSTACK_KUBERNETES_NODE: the address of a node, and a free port of it, for SSH into the cluster.
+    #: DSTACK_KUBERNETES_NODE: the address of a node, and a free port on it, for SSH into the cluster.
     kubernetes_node: values.SSHAddress | None = None
     #: WARMFRONT_AMDDEVCLOUD_READ_KEY: may read the machines of AMD Developer Cloud; confirms ends of VMs.
     devcloud_read_key: str | None = field(default=None, repr=False)

@@ -2,10 +2,10 @@
 
 `dataclasses.dataclass` compiles the text of every method that it adds: six for a frozen class, which takes
 0.4 ms. `warmfront run` loads about a hundred classes and creates objects of a third of them. The `dataclass`
-of this module uses it only to collect the fields. `__init__` is compiled when the first object is created;
-comparison, hash and representation are closures. It takes the arguments that this project uses, and
-everything in `dataclasses` (`replace`, `fields`, `asdict`) works as usual. `bench/startup.py` measures how
-much this saves.
+of this module uses the standard one only to collect the fields. `__init__` is compiled when the first object
+is created; comparison, hash and representation are closures. It accepts the arguments that this project
+uses, and everything in `dataclasses` (`replace`, `fields`, `asdict`) works as usual. `bench/startup.py`
+measures how much this saves.
 
 One thing is different: assigning to a field of a frozen class is an error of the type checker, not of the
 running program.

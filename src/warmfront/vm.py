@@ -176,7 +176,7 @@ class VMInstance:
         return self._next(BECOME_IDLE)
 
     def shut_down(self, reason: str, *, failed: bool, now: float) -> VMInstance:
-        """Request the VM's end; `failed` records that something went wrong."""
+        """Request the VM's end; `failed` means that a failure is the reason."""
         return self._next(SHUT_DOWN, reason=reason, failed=failed, deadline_at=None, release_requested_at=now)
 
     def end(self, ended_at: float, *, confirmed: bool = True) -> VMInstance:

@@ -59,7 +59,7 @@ class Orchestrator(Protocol):
 
     @property
     def action_effects(self) -> ActionEffects:
-        """What cancelling a submission, and pausing and resuming the intake, save or cost."""
+        """What it saves or costs to cancel a submission, or to pause or resume the intake."""
 
     @property
     def limits(self) -> RuntimeLimits:

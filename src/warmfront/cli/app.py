@@ -251,7 +251,7 @@ def listener(
     announce: Annotated[
         Path | None,
         typer.Option(
-            help="A file for address and process id, written when the listener accepts connections."
+            help="Write the address and process id to this file when the listener accepts connections."
         ),
     ] = None,
     toolchain: Annotated[

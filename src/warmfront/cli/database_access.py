@@ -44,7 +44,7 @@ def with_store(work: Callable[[Store], Awaitable[int]], *, as_json: bool) -> int
 
 
 def machine_actor() -> Actor:
-    """Return the user of this machine, for the audit log."""
+    """Return the operating-system user who runs the command, for the audit log."""
     try:
         name = getpass.getuser()
     except (OSError, KeyError):  # a user without a name, as in a container

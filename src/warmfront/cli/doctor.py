@@ -77,7 +77,7 @@ def report(*, as_json: bool) -> int:
 def _vm_summary(checks: list[DoctorCheck]) -> str:
     failed = [check.name for check in checks if not check.works]
     if not failed:
-        return "VMs can be provisioned, as far as this can be known without one."
+        return "VMs can be provisioned, as far as this can be checked without one."
     return f"VMs cannot be provisioned yet: see {', '.join(failed)}. Submissions to the service wait or fail."
 
 

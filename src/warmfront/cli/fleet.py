@@ -324,7 +324,7 @@ def _tenant_owner(tenant: str | None, our_id: str | None) -> str:
     if label is None:
         return f"{_FOREIGN} run {tenant}" if tenant is not None else "no run"
     if label.owner is None:
-        return "a service from before owner ids"
+        return "a service that predates owner ids"
     if label.owner == our_id:
         return f"ours: {label.our_id}"
     return f"{_FOREIGN} service {label.owner}" if our_id else f"service {label.owner}"

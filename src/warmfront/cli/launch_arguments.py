@@ -97,7 +97,7 @@ def _choose_kernel(name: str | None, source: str) -> tuple[str, tuple[KernelPara
     parameters = kernels[chosen]
     if parameters is None:
         raise UsageError(
-            f"`{chosen}` is a template, or has a parameter that is not understood.",
+            f"`{chosen}` is a template or has an unsupported parameter.",
             hint="Write a kernel without template parameters that calls it.",
         )
     return chosen, parameters

@@ -1,6 +1,6 @@
 """`warmfront signing-key`: list and rotate the keys that sign receipts on this machine.
 
-The commands use the data directory, even while the service is running, which then signs with a new key
+The commands use the data directory, even while the service is running; the service signs with a new key
 immediately. A private key is never printed.
 """
 

@@ -42,7 +42,7 @@ def invite(
         configured = settings.load()
         if configured.oidc_issuer is None:
             raise BadSetting(
-                "Sign-in is not set up, so no one could accept it: WARMFRONT_OIDC_ISSUER is not set.",
+                "Sign-in is not set up, so invitations cannot be accepted: WARMFRONT_OIDC_ISSUER is not set.",
                 hint="docs/accounts.md has the steps. `warmfront keys create` creates keys for programs.",
             )
         now = time.time()
@@ -62,7 +62,7 @@ def invite(
             return 0
         print(link)
         print(
-            f"An invitation with the role {invitation.role}. The link works once, until "
+            f"Created an invitation with the role {invitation.role}. The link works once, until "
             f"{isoformat(invitation.expires_at)}, and is not shown again.",
             file=sys.stderr,
         )
@@ -114,7 +114,7 @@ def _valid_note(note: str) -> str:
 
 
 def _page_url(configured: Settings) -> str:
-    """Return the address of the page; a service on loopback has no setting for it."""
+    """Return the address of the page: the public URL or, without one, as on loopback, the service's own."""
     return configured.public_url or f"http://{configured.host}:{configured.port}"
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from warmfront.settings import Settings
 
 
-#: NumPy's modules that only add docstrings, which takes a fifth of its import.
+#: NumPy's modules that only add docstrings, which takes a fifth of its import time.
 NUMPY_DOCSTRINGS = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")
 
 

@@ -28,7 +28,7 @@ MAX_FINDINGS = 8
 SIMULATED_TIMES = {"cpu": "simulated CPU time", "stub": "virtual time of a stub GPU"}
 
 _BARS = " ▁▂▃▄▅▆▇█"
-#: Kinds of WAITING events without a next try.
+#: Kinds of WAITING events for which no retry is scheduled.
 _NOT_RETRIED = frozenset({"INTAKE_PAUSED", "NO_CPU_NODES"})
 _STYLES = {
     "bold": "1",
@@ -227,7 +227,7 @@ class TerminalView:
         self._print(f"{mark} {text}")
 
     def _lap_s(self) -> float:
-        """Return the seconds since the last call, from the events' times, so that a replay shows the same."""
+        """Return the seconds since the last call, by the events' times: a replay shows the same figures."""
         seconds = self._now - (self._step_began_at or self._now)
         self._step_began_at = self._now
         return seconds

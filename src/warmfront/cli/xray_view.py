@@ -1,4 +1,4 @@
-"""Print an X-ray report with the maximum of each figure, for readers who are new to it.
+"""Print an X-ray report, each figure with its maximum, for readers who are new to such reports.
 
 Every number and every piece of advice comes from the report.
 """

@@ -424,7 +424,7 @@ class AsyncClient:
         return parse_response(ActionsResponse, body).items[0]
 
     async def user(self) -> str | None:
-        """Return the name of the user of the API key; None if the server requires one and got none.
+        """Return the name of the user of the API key; None if a key is required and none was sent.
 
         Example:
             >>> await client.user()

@@ -172,7 +172,7 @@ def validate_launch(declared: Mapping[str, Any], source: str) -> Launch:
     if parameters is None:
         raise InvalidLaunch(
             "launch.kernel",
-            f"launch.kernel is {name!r}, which is a template or has a parameter that is not understood.",
+            f"launch.kernel is {name!r}, which is a template or has an unsupported parameter.",
             hint="Write a kernel without template parameters that calls it.",
         )
     if "solution" in _defined_functions(source):

@@ -35,7 +35,7 @@ PROGRAM_HEADERS = tuple(
     for name in ("channel.h", "device_check.h", "device_probes.h", "device_references.h", "slot_kernels.h")
 )
 
-#: The CPU weight of compilers that run beside the primary one, whose result is needed first.
+#: The CPU weight of compilers that run alongside the primary one, whose result is needed first.
 SECONDARY_CPU_WEIGHT = 25
 
 #: File names in the folder of a box.

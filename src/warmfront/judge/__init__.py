@@ -29,7 +29,7 @@ anything that a C++ program can do inside its process. So there are two processe
 
 The compiler runs in its own box, because compiling hostile source is dangerous as well. The only file that
 the judge takes out of that box is `solution.so`, of bounded size, which it passes on as opaque bytes. The
-*bug finder* (`bug_finder.py`) runs an instrumented build in separate boxes, beside the run that decides. A
+*bug finder* (`bug_finder.py`) runs an instrumented build in separate boxes, alongside the run that decides. A
 box (`warmfront.sandbox`) has no network, a read-only root, no capabilities, an allow list of system calls,
 and limits; it is used for one job and then destroyed.
 
@@ -80,7 +80,7 @@ Why that suffices
   hardware thread of its core, or its clock frequency falls. So the judge itself runs a fixed computation
   before and after each window, on the guest's CPU, and moves the guest and itself to a CPU that is not slowed
   (`machine_speed.py`). Windows next to a slow measurement are discarded, like windows that waited. The others
-  are scaled to the fastest recent speed, by at most 15%, as far as a clock frequency varies. A guest that
+  are scaled to the fastest recent speed, by at most 15%, as clock frequencies vary that much. A guest that
   made the CPU slower on purpose would need as much more time for its own calls.
 - *Text.* Everything that comes out of a box passes one typed, bounded parser (`box_messages.py`).
 

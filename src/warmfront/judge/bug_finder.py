@@ -1,4 +1,4 @@
-"""Run the bug finder: a checked build of the submission, on small cases, beside the judge's own run.
+"""Run the bug finder: a checked build of the submission, on small cases, alongside the judge's own run.
 
 It runs in its own boxes, which a separate thread controls. A failure of the bug finder never fails the check:
 the report of an incomplete run says so and contains no errors.

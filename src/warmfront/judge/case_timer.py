@@ -369,9 +369,10 @@ def _chosen(windows: list[Window], reference_ms: float | None) -> list[Window]:
 
 
 def _reference_limits_ms(windows: list[Window], reference_ms: float | None) -> list[float]:
-    """Return up to which time of the computation beside it a window counts: the first limit that suffices.
+    """Return limits on the time of the computation beside a window, in the order in which they are tried.
 
-    If the machine is slower than usual most of the time, windows at its usual speed are preferred.
+    A window above the limit does not count. If the machine is slower than usual most of the time, windows at
+    its usual speed are preferred.
     """
     now_ms = typical_ms(window.reference_ms for window in windows if window.reference_ms)
     if now_ms is None or reference_ms is None:

@@ -37,10 +37,10 @@ _LIMIT_MESSAGE = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
-#: What clang++ adds if its front end ended by a signal.
+#: What clang++ adds if its front end was ended by a signal.
 _AFTER_A_SIGNAL = re.compile(r"^\S+: error: clang frontend command failed due to signal.*$", re.MULTILINE)
 _ERROR = re.compile(r"error:", re.IGNORECASE)
-#: Inside a box, only the kernel kills, when memory is exhausted. A sandbox can report that later.
+#: Inside a box, only the kernel sends SIGKILL, when memory is exhausted; a sandbox may report that later.
 _KILLED = "Killed"
 
 
@@ -103,7 +103,7 @@ def _reported_limit(output: str) -> str | None:
     """Return what ended the compiler, if it failed for that reason alone.
 
     A source can print any text, such as by `#pragma message`. But a source that fails to compile has an error
-    of its own beside that text.
+    of its own in addition to that text.
     """
     limits = [match[match.lastgroup or 0] for match in _LIMIT_MESSAGE.finditer(output)]
     rest = _AFTER_A_SIGNAL.sub("", _LIMIT_MESSAGE.sub("", output))

@@ -98,7 +98,7 @@ def typical_ms(measured_ms: Iterable[float]) -> float | None:
 
 
 def slowest_accepted_ms(typical_ms: float, fastest_ms: float) -> float:
-    """Return the time of the computation up to which a window beside it counts.
+    """Return the longest time of the computation for which a window beside it counts.
 
     Times are scaled to the fastest speed, so the machine's typical speed suffices. It does not if the machine
     is slower than a lower clock frequency explains.

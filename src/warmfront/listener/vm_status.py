@@ -37,7 +37,7 @@ class VMStatus:
 
 
 class UnavailableJudge:
-    """The replacement of a judge that could not be opened. It returns every attempt with the reason."""
+    """The replacement for a judge that could not be opened. It returns every attempt with the reason."""
 
     def __init__(self, error: WarmfrontError, *, toolchain: str, gpu: str) -> None:
         failure = f"{error.message.rstrip('.')}. {error.hint or ''}".strip()

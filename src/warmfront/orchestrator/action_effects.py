@@ -76,7 +76,7 @@ class ActionEffects:
         rate_usd_per_s = self._budget.billing_of(vm.vm).rate_usd_per_h / 3600
         saves_usd = round(Decimal(max(0.0, left_s)) * rate_usd_per_s, 6)
         saved = (
-            f"Saves about ${saves_usd:.4f}, what the rest is expected to cost."
+            f"Saves about ${saves_usd:.4f}, the expected cost of the rest."
             if left_s > 0
             else f"It takes longer than expected, and costs ${rate_usd_per_s * 60:.4f} per minute."
         )
@@ -134,7 +134,7 @@ class ActionEffects:
             return ""
         rate_usd_per_h = sum((self._budget.billing_of(vm).rate_usd_per_h for vm in vms), start=_NOTHING)
         live = "The live VM costs" if len(vms) == 1 else f"The {len(vms)} live VMs cost"
-        return f" {live} ${rate_usd_per_h:.2f} per hour until the keep-warm policy or you release them."
+        return f" {live} ${rate_usd_per_h:.2f} per hour until released by the keep-warm policy or by you."
 
 
 def already_completed(submission_id: str, verdict: str | None = None) -> Conflict:

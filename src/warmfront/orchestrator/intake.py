@@ -102,7 +102,7 @@ class Intake:
         self._tasks.wake()
 
     def report(self, queued: Iterable[str]) -> None:
-        """Add an event to every queued submission, once, that says that it waits because of the pause."""
+        """Add an event to every queued submission, once, saying that it waits because of the pause."""
         waiting = list(queued)
         waited_s = self._clock.now() - self.state.since
         events = [

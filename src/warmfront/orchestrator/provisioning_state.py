@@ -175,10 +175,10 @@ class ProvisioningState:
         )
 
     def _with_cause(self, failure: BootFailure) -> BootFailure:
-        """Return a lack of offers as the denial that causes it.
+        """Return the failure; if it is a lack of offers that a denial explains, return the denial instead.
 
-        A provider has no offers of a cloud that refuses its key. dstack caches offers for minutes, so VMs are
-        denied at first, and then there are no offers. Waiting would not end that.
+        A cloud that refuses the key has no offers. dstack caches offers for minutes, so VMs are denied at
+        first, and later there are no offers. Waiting would not help.
         """
         if failure.kind is FailureKind.DENIED:
             self.denied = failure.reason, failure.hint

@@ -168,7 +168,9 @@ class RuntimeLimits:
             return LimitEffect(name="max_vms", text=text, costs_usd=added * rate_usd_per_h)
         text = f"{change} This saves up to ${-added * rate_usd_per_h:.2f} per hour."
         if live > after.max_vms:
-            text += f" {live} VMs are live and are not ended by this; no VM is provisioned until fewer are."
+            text += (
+                f" {live} VMs are live. This ends none of them; no VM is provisioned until fewer are live."
+            )
         return LimitEffect(name="max_vms", text=text, saves_usd=-added * rate_usd_per_h)
 
     def _credits_effect(self, change: str, after: Settings) -> LimitEffect:
@@ -185,7 +187,7 @@ class RuntimeLimits:
         if old_usd is None or new_usd is None:
             allowed = "any amount" if new_usd is None else f"at most ${new_usd:,.2f}"
             before = "any amount" if old_usd is None else f"at most ${old_usd:,.2f}"
-            text = f"{change} {who} may spend {allowed} per day (UTC), until now {before}."
+            text = f"{change} {who} may spend {allowed} per day (UTC); previously {before}."
             return LimitEffect(name=name, text=text)
         added_usd = new_usd - old_usd
         direction = "more" if added_usd > 0 else "less"

@@ -151,7 +151,7 @@ class SubmissionLifecycle:
 
     @property
     def instead_of_cpu_nodes(self) -> int:
-        """How many submissions VMs with a GPU judge only because there are no CPU nodes."""
+        """The number of submissions that VMs with a GPU judge only because there are no CPU nodes."""
         return len(self._instead_of_cpu_nodes)
 
     def move_to_gpu(self, active: ActiveSubmission) -> None:
@@ -187,7 +187,7 @@ class SubmissionLifecycle:
     # The end of an attempt.
 
     def finish_attempt(self, active: ActiveSubmission, verdict: str | None) -> None:
-        """Release a submission whose attempt ended with a stored verdict; None if it already had one."""
+        """Release a submission whose attempt has ended; `verdict` is None if one was already stored."""
         log.info("submission %s: %s", active.id, verdict or "already completed")
         self.queue(active.gpu).done(active.owner)
         self._release(active)

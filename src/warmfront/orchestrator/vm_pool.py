@@ -419,7 +419,9 @@ class VMPool:
         if failed == pooled.failed_slots:
             return
         slots = ", ".join(map(str, sorted(failed))) or "none"
-        log.warning("VM %s: slots that cannot judge: %s (of %d)", pooled.vm.id, slots, pooled.vm.slots)
+        log.warning(
+            "VM %s: slots not in use, as they cannot judge: %s (of %d)", pooled.vm.id, slots, pooled.vm.slots
+        )
         pooled.failed_slots = failed
         self.offer(pooled)
 

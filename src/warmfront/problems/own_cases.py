@@ -1,6 +1,6 @@
 """An author's own cases: sizes and a style, validated against the problem before anything runs.
 
-A check can have a few of them beside the problem's cases. They are never part of a timed submission.
+A check can have a few of them in addition to the problem's cases. They are never part of a timed submission.
 """
 
 from __future__ import annotations

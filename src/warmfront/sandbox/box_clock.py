@@ -81,7 +81,7 @@ class BoxClock:
             self._sampled_at, self._cpu_s = now, cpu_s
 
     def slice_s(self, left_s: float) -> float:
-        """Return the time until the next sample, short enough for a box that has `left_s` until its limit."""
+        """Return the time until the next sample, short enough for a box whose limit is `left_s` away."""
         if not self.meter.sees_tasks:
             return SLICE_WITHOUT_TASKS_S
         return min(max(left_s / max(self.limits.cpus, 1), SHORTEST_SLICE_S), LONGEST_SLICE_S)

@@ -85,7 +85,7 @@ class BillingReconciler:
                     if difference not in logged:
                         logged.add(difference)
                         logger.warning(
-                            "VM %s: the provider billed $%.4f but the ledger has $%.4f",
+                            "VM %s: the provider billed $%.4f, but the ledger has $%.4f and is not changed",
                             difference.vm_id,
                             difference.billed_usd,
                             difference.ledger_usd,

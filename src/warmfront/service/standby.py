@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 #: How often streams on a standby look for events that the active service has stored.
 FOLLOW_S = 0.5
-#: How often the active service checks that it still holds the lock; a short lock timeout makes it more often.
+#: How often the active service checks that it still holds the lock: more often with a short lock timeout.
 _CHECK_LOCK_S = 5.0
 _CHECKS_PER_TIMEOUT = 4
 #: The exit code of a service that was superseded, as for every failure of the infrastructure.

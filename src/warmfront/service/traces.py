@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _NS_PER_S = 1_000_000_000
-#: More events than a submission has.
+#: More events than any submission has.
 _MAX_EVENTS = 10_000
 #: The span that begins with an event, within an attempt.
 _STEPS = {"COMPILING": "compile", "CHECKING": "check", "BENCHMARKING": "benchmark"}

@@ -16,7 +16,7 @@ LOCAL = [
 @pytest.mark.parametrize(
     ("fleet_works", "summary"),
     [
-        (True, "VMs can be provisioned, as far as this can be known without one."),
+        (True, "VMs can be provisioned, as far as this can be checked without one."),
         (
             False,
             "VMs cannot be provisioned yet: see dstack fleet. Submissions to the service wait or fail.",

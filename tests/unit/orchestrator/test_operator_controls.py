@@ -305,7 +305,7 @@ async def test_previews_change_nothing(harness: OrchestratorHarness) -> None:
     assert credit.saves_usd == 400
     longest, budget = limits.preview({"idle_timeout_max_s": "10800", "daily_budget_usd": "5"})
     assert longest.saves_usd == harness.provider.billing("MI300X", 1).rate_usd_per_h
-    assert budget.text.endswith("Each user may spend at most $5.00 per day (UTC), until now any amount.")
+    assert budget.text.endswith("Each user may spend at most $5.00 per day (UTC); previously any amount.")
     assert limits.current == limits.configured
 
 

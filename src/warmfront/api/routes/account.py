@@ -55,7 +55,7 @@ async def get_profile(service: ServiceDep, caller: CallerDep) -> ProfileResponse
 
 @router.post("/claim-local-history", responses=error_responses_for(409, 413, 422))
 async def claim_local_history(service: ServiceDep, caller: CallerDep) -> ClaimResponse:
-    """Make the caller the owner of the finished submissions of `local`, from before sign-in. For admins."""
+    """Transfer the finished submissions that `local` made before sign-in to the caller. For admins."""
     caller.require(Role.ADMIN, "Claiming the history of `local`")
     if caller.session_id is None:
         raise Conflict("Only a person who is signed in can claim the history of `local`.")

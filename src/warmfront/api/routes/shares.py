@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 router = APIRouter(tags=["sharing"])
 
-#: More events than a submission has.
+#: More events than any submission has.
 _MAX_EVENTS = 5000
 #: Events about VMs and the queue, which are not part of a result.
 _NOT_SHARED = frozenset({"IN_QUEUE", "PROVISIONING", "WAITING", "VM_READY", "VM_FAILED"})

@@ -118,9 +118,9 @@ async def change_deadline(
     service: ServiceDep,
     caller: CallerDep,
 ) -> TeamDetailResponse:
-    """Change the deadline of an assignment, also of a closed one. For managers of the team, and operators.
+    """Change the deadline of an assignment, even a closed one. For managers of the team, and operators.
 
-    Submissions between the two deadlines count, or no longer count.
+    Submissions between the old and the new deadline then count, or no longer count.
     """
     await _require_manager(service, caller, team)
     deadline_at = _future(body.deadline_at, service.clock.now())

@@ -27,7 +27,7 @@ class Kernel(NamedTuple):
     """The definition of a kernel, as indices of tokens."""
 
     name: str
-    template: TokenRange  #: `template <…>`; empty if it is none
+    template: TokenRange  #: `template <…>`; empty if it is not a template
     declared: TokenRange  #: the parameters, between the parentheses
     body: TokenRange  #: from `{` to before `}`
     parameters: frozenset[str]

@@ -59,7 +59,7 @@ _COUNTERS = frozenset(
     {"int", "unsigned", "unsigned int", "size_t", "long", "long long"}
     | {"int32_t", "uint32_t", "int64_t", "uint64_t"}
 )
-_MAX_TOKENS = 4000  # of a kernel: some questions are answered by reading all of it
+_MAX_TOKENS = 4000  # of a kernel, because some checks read all of it
 _COMPARISONS = frozenset({"&&", "||", "?", ",", "<", ">", "<=", ">=", "==", "!=", "!", "&", "|", "^"})
 
 

@@ -30,8 +30,8 @@ _BEFORE_CONDITION = _ASSIGNMENTS | {"", ",", ";", "{", "}", "(", "[", "?", ":", 
 _AFTER_CHOICE = frozenset({"", ",", ";", ")", "]", "}", ":"})
 #: The longest list of template arguments that is searched for its end.
 _MAX_TEMPLATE = 24
-#: How many tokens are read to find the ends of operands, per token of the file. So the time is linear in the
-#: length of a file that is nested on purpose, too; what is left is up to the compiler.
+#: How many tokens are read to find the ends of operands, per token of the file. This keeps the time linear in
+#: the length of a file, even if it is nested on purpose. Expressions beyond it are left to the compiler.
 _STEPS_PER_TOKEN = 8
 
 
@@ -44,11 +44,11 @@ def has_vector_expression(tokens: Sequence[Token]) -> bool:
 
 
 class VectorNames:
-    """The names in a file that denote vectors, as far as it has been read."""
+    """The names that denote vectors, in the part of a file that has been read."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._has_vectors = any(token.text in VECTOR_ATTRIBUTES for token in tokens)
-        # A name that the author declares is that of a member, and no swizzle.
+        # A name that the author declares is the name of a member, not a swizzle.
         self._declared = {
             token.text
             for before, token in zip([None, *tokens], tokens, strict=False)
@@ -56,7 +56,7 @@ class VectorNames:
         }
         self._types: set[str] = set()
         self._variables: set[str] = set()
-        self._arrays: set[str] = set()  #: and pointers
+        self._arrays: set[str] = set()  #: arrays and pointers
         self._functions: set[str] = set()
         self._steps_left = _STEPS_PER_TOKEN * len(tokens) if self._has_vectors else 0
 
@@ -84,7 +84,7 @@ class VectorNames:
             self._translate_swizzle(editor, index)
 
     def _add_variables(self, editor: TokenEditor, index: int) -> None:
-        """Add what a declaration with the type at `index` declares."""
+        """Add the names that a declaration with the type at `index` declares."""
         index = _skip_template(editor, index) + 1
         while True:
             is_pointer = False
@@ -174,7 +174,7 @@ class VectorNames:
         return editor.text(first - 1) in {"++", "--"}
 
     def _end_of_operand(self, editor: TokenEditor, index: int) -> int:
-        """Return the token after an operand of `mask ? a : b`, which may have such expressions itself."""
+        """Return the token after an operand of `mask ? a : b`, which may itself contain such expressions."""
         pending = 0
         while editor.text(index) not in _AFTER_CHOICE or (editor.text(index) == ":" and pending):
             self._steps_left -= 1

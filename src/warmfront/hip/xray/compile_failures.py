@@ -219,7 +219,7 @@ def _hint(errors: list[Message], arch: str) -> str:
 
 
 def _likely_line(message: Message, source: str) -> int:
-    """Return the line for a message without a place: of assembly outside functions, or else the last one."""
+    """Return the line for a message without a place: assembly outside functions, or else the last line."""
     if message.text == _NO_HOST_CODE and (offset := find_global_wave_size(source)) is not None:
         return source.count("\n", 0, offset) + 1
     assembly = _ASSEMBLY.search(source)

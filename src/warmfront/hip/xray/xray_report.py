@@ -56,7 +56,7 @@ class XrayFinding:
 class InstructionMix:
     """Static counts of a kernel's instructions by kind; how often each one runs is unknown."""
 
-    counts: Mapping[str, int]  #: by `isa.InstructionKind`
+    counts: Mapping[str, int]  #: by `assembly.InstructionKind`
     load_widths: Mapping[int, int]  #: number of global loads, by bytes per lane
     store_widths: Mapping[int, int]  #: number of global stores, by bytes per lane
 
@@ -77,7 +77,7 @@ class Loop:
     line: int | None
     depth: int  #: 1 is outermost
     instructions: int  #: in its body, without inner loops
-    counts: Mapping[str, int]  #: by `isa.InstructionKind`
+    counts: Mapping[str, int]  #: by `assembly.InstructionKind`
 
 
 @dataclass(frozen=True, kw_only=True)

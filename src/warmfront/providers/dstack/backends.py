@@ -75,7 +75,7 @@ def _backend_configuration(
 ) -> dict[str, Any]:
     if name not in backends:
         raise BadSetting(
-            f"There is no configuration for {variable}={name!r}; there is one for {', '.join(backends)}.",
+            f"{variable} is {name!r}; there is a server configuration only for {', '.join(backends)}.",
             hint=f"Set {variable} to one of them, or write the server's config.yml as in dstack's manual.",
         )
     needed = backends[name]

@@ -95,7 +95,7 @@ _ANSWERS: tuple[tuple[re.Pattern[str], FailureKind, str], ...] = tuple(
         (
             r"\b429\b|too many requests|rate limit",
             FailureKind.UNREACHABLE,
-            "{backend} accepts no more requests for a while",
+            "The rate limit of the API of {backend} is exceeded",
         ),
         (
             r"\b5\d\d (server )?error|internal server error|bad gateway|service unavailable|timed out",

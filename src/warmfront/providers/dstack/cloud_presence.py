@@ -101,7 +101,7 @@ class CloudPresence:
         except ProviderError as error:
             if self._failing_since is None:
                 self._failing_since = asked_at
-                _log.warning("cannot list the machines of the cloud: %s", error.message)
+                _log.warning("cannot list the clouds' machines; retrying at the next read: %s", error.message)
             return False
         finally:
             self._reading = None

@@ -201,9 +201,9 @@ def attempt_task(
 
 
 def minimum_reservation_s(settings: Settings, backend: str | None = None) -> int:
-    """Return the minimum time for which a VM is billed, on any of the backends or on this one.
+    """Return the minimum time for which a VM is billed, on this backend or, with None, on any.
 
-    If some of the backends are known to have a minimum, the others have none.
+    If some of the configured backends are known to have a minimum, the setting applies only to those.
 
     Raises:
         BadSetting: The backend has a minimum, which dstack does not report, and no setting states it.

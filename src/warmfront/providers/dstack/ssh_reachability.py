@@ -89,7 +89,7 @@ def _untested(url: str) -> str:
 
 
 async def _routes_to_vms(client: DstackClient, settings: Settings) -> list[SSHRoute]:
-    """Return the ways to the newest VMs on the fleet, except those of other users of the dstack server.
+    """Return the routes to the newest VMs on the fleet, except those of other users of the dstack server.
 
     Raises:
         DstackFailed: All VMs belong to other users.

@@ -121,7 +121,9 @@ class ListenerTunnels:
                 )
                 self._failures.pop(run.name, None)
         except WarmfrontError as error:
-            _log.warning("cannot open a tunnel to run %s: %s", run.name, error.message)
+            _log.warning(
+                "cannot open a tunnel to run %s; retrying at the next poll: %s", run.name, error.message
+            )
             if broken is None:
                 first = self._failures.get(run.name) or TunnelFailure(since=time.monotonic())
                 self._failures[run.name] = replace(first, count=first.count + 1, message=error.message)

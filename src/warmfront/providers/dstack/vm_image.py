@@ -155,7 +155,7 @@ def build(
     for base in bases.values():
         if not base.digest and not allow_unpinned:
             raise BadSetting(
-                f"{LOCK}: digest of [{base.name}] is empty: {base.image} can be moved to another image.",
+                f"{LOCK}: digest of [{base.name}] is empty, but the tag of {base.image} can be moved.",
                 hint="`warmfront image lock` looks it up and writes it; --allow-unpinned builds without it.",
             )
     bundle = listener_bundle.pack(cache_dir, with_problems=False)

@@ -213,7 +213,7 @@ def test_server_configuration_of_hot_aisle() -> None:
     assert (model.team_handle, model.creds.api_key) == ("kernels", "id.secret")
     with pytest.raises(BadSetting, match="DSTACK_HOTAISLE_API_KEY and DSTACK_HOTAISLE_TEAM are not set"):
         backends.server_configuration(replace(OURS, backend="hotaisle"))
-    with pytest.raises(BadSetting, match="no configuration for AMD_BACKEND='aws'"):
+    with pytest.raises(BadSetting, match="AMD_BACKEND is 'aws'; there is a server configuration only"):
         backends.server_configuration(replace(OURS, backend="aws"))
 
 
@@ -232,7 +232,7 @@ def test_server_configuration_has_the_backend_of_cpu_nodes() -> None:
     assert (read.type, read.creds.api_key) == ("digitalocean", "dop_v1_y")
     own_machines = replace(hot_aisle, fleet_hosts=(SSHAddress(host="10.0.0.11"),))
     assert _backend_types(own_machines) == ["hotaisle", "amddevcloud"]
-    with pytest.raises(BadSetting, match="no configuration for AMD_CPU_BACKEND='gcp'"):
+    with pytest.raises(BadSetting, match="AMD_CPU_BACKEND is 'gcp'; there is a"):
         backends.server_configuration(replace(ours, cpu_backend="gcp"))
     with pytest.raises(BadSetting, match="DSTACK_HOTAISLE_API_KEY and DSTACK_HOTAISLE_TEAM are not set"):
         backends.server_configuration(replace(ours, cpu_backend="hotaisle"))

@@ -42,7 +42,7 @@ void follow_overrun(const Region* region, size_t bytes, uintptr_t address) {
        detail.data(), {thread(), now.serial, 0, overrun.line}, nullptr, address);
 }
 
-// A GPU loads and stores at any address, but an atomic at another address than a multiple of its size is a memory fault.
+// A GPU loads and stores at any address, but an atomic that is not aligned to its size is a memory fault.
 void look_at_alignment(uintptr_t address, size_t bytes, uint32_t site) {
   if (address % bytes == 0) return;
   Text detail;

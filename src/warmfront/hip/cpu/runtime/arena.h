@@ -9,7 +9,7 @@ namespace hipcpu {
 
 constexpr size_t kHugePageBytes = 2 << 20;
 
-// Reserves inaccessible addresses, of the arena if they are for device memory and it has any left; there, `remainder`
+// Reserves inaccessible addresses, in the arena if they are for device memory and it has any left; there, `remainder`
 // is that of the first address divided by the size of a huge page. Null if there are none. Not thread-safe, like the
 // other functions here: the heap's lock protects the arena.
 void* reserve_addresses(size_t bytes, bool for_device, size_t remainder);

@@ -43,7 +43,7 @@ struct Device {
   std::atomic<uint32_t> resets;
   std::atomic<uint32_t> reset_until;     // processes up to this number find a device that is being reset
   std::atomic<uint32_t> failure;         // the error of every later call, for a device that is lost; else 0
-  std::atomic<uint32_t> stuck;           // whether no work of any process ends any more
+  std::atomic<uint32_t> stuck;           // whether the device hangs: no work of any process ends
 };
 static_assert(sizeof(Device) <= kPageBytes && std::atomic<int64_t>::is_always_lock_free);
 

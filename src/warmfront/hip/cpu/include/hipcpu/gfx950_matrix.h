@@ -62,7 +62,7 @@ HIPCPU_SCALED(32, Float32x16)
 }  // namespace hipcpu
 #undef HIPCPU_SCALED
 
-// Macros, because only there it is known that an argument is a constant.
+// Macros, because only in a macro is an argument known to be a constant.
 #define HIPCPU_HAS_SCALES(a, b) \
   !(__builtin_constant_p(a) && __builtin_constant_p(b) && static_cast<int>(a) == 0 && static_cast<int>(b) == 0)
 #define __builtin_amdgcn_mfma_scale_f32_16x16x128_f8f6f4(a, b, c, format_a, format_b, select_a, scale_a, select_b, scale_b) \

@@ -15,8 +15,8 @@ unsigned long long hipcpu_launch_count(void);
 //
 // kernel, line, block and thread are null for a fault in host code; only thread is null if it is unknown.
 // The kinds: memory-fault, misaligned-access, stack-overflow, division-by-zero, matrix-instruction, assertion, abort,
-// host-fault, host-access-to-device-memory, unsupported (it runs on a GPU only), internal (the machine failed, say by
-// running out of memory). The exit code is 128 plus the number of the signal, and 70 for internal. On aarch64,
+// host-fault, host-access-to-device-memory, unsupported (it runs on a GPU only), internal (the machine failed, such as
+// by running out of memory). The exit code is 128 plus the number of the signal, and 70 for internal. On aarch64,
 // division by zero and misaligned accesses do not fault.
 void hipcpu_on_fault(void (*receive)(const char* json, size_t length));
 
