@@ -9,7 +9,7 @@
     │   ├── BadProblemFile
     │   ├── IsolationRequired
     │   ├── BadRequest              HTTP 422
-    │   │   ├── InvalidCase        one of the author's own cases does not fit the problem
+    │   │   ├── InvalidCase         one of the author's own cases does not fit the problem
     │   │   └── InvalidLaunch       the launch of a scratch kernel does not fit the kernel or the limits
     │   ├── NoApiKey
     │   ├── NotAuthenticated        HTTP 401

@@ -89,7 +89,7 @@ def test_the_intake_switch_and_a_limit(browser: Browser, keyed: tuple[Service, s
     expect(page.get_by_text("Paused: new submissions are refused.")).to_be_visible()
     page.get_by_role("link", name="Operations", exact=True).last.click()
     expect(page.get_by_text("new submissions are refused: The image is being replaced.")).to_be_visible()
-    page.get_by_role("link", name="Act on VMs, intake and limits").click()
+    page.get_by_role("link", name="Control VMs, the intake and limits").click()
     page.get_by_role("button", name="Resume intake…").click()
     expect(page.get_by_test_id("effect")).to_contain_text("None is queued, so this costs nothing now.")
     page.get_by_role("button", name="Resume intake", exact=True).click()

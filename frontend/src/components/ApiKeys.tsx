@@ -83,7 +83,7 @@ export function ApiKeys({ source, description, onChange }: Props): React.JSX.Ele
           }}
           onClose={() => setRevoking(null)}
         >
-          <p>The next request with this key is rejected. Running submissions finish, and cost what they were quoted.</p>
+          <p>The next request with this key is rejected. Running submissions finish, and are charged as usual.</p>
         </ConfirmDialog>
       )}
     </section>

@@ -1,4 +1,4 @@
-/** A tab list after the ARIA pattern: arrow keys move, one tab is in the tab order. The caller renders the panel with `panelProps`. */
+/** A tab list that follows the ARIA pattern: arrow keys move, one tab is in the tab order. The caller renders the panel with `panelProps`. */
 import { useRef } from "react";
 
 export interface Tab {

@@ -1,4 +1,4 @@
-/** Motion: as the operating system asks for, or reduced. */
+/** Motion: as set in the operating system, or reduced. */
 import { read, write } from "./storage";
 
 export type Motion = "system" | "reduced";

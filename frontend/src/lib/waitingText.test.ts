@@ -18,13 +18,13 @@ const EVENT = {
 
 test("a reader sees why, when it is tried again, and the place in the queue", () => {
   expect(waitingText(EVENT)).toBe(
-    "No MI300X is available on amddevcloud; retrying in 40 s; 3 ahead of you; if it succeeds, starts in about 6 min",
+    "No MI300X is available on amddevcloud; retrying in 40 s; 3 ahead of you; if a VM is available then, starts in about 6 min",
   );
 });
 
 test("the times count down", () => {
   expect(waitingText({ ...EVENT, ahead: 0 }, 60)).toBe(
-    "No MI300X is available on amddevcloud; retrying now; you are next; if it succeeds, starts in about 5 min",
+    "No MI300X is available on amddevcloud; retrying now; you are next; if a VM is available then, starts in about 5 min",
   );
 });
 

@@ -11,6 +11,6 @@ export function waitingText(event: WaitingEvent, sinceS = 0): string {
   if (NOT_RETRIED.has(event.kind)) return `${event.reason.replace(/\.$/, "")}; ${ahead}`;
   const retryS = event.retry_in_s - Math.max(0, sinceS);
   const retry = retryS > 0 ? `retrying in ${roughly(retryS)}` : "retrying now";
-  const eta = event.eta_s === null ? "" : `; if it succeeds, starts in about ${roughly(Math.max(0, event.eta_s - sinceS))}`;
+  const eta = event.eta_s === null ? "" : `; if a VM is available then, starts in about ${roughly(Math.max(0, event.eta_s - sinceS))}`;
   return `${event.reason.replace(/\.$/, "")}; ${retry}; ${ahead}${eta}`;
 }

@@ -354,7 +354,9 @@ def format_waiting(event: Mapping[str, Any], since_s: float = 0.0) -> str:
     retry_in_s = event["retry_in_s"] - since_s
     retry = f"retrying in {retry_in_s:.0f} s" if retry_in_s > 0 else "retrying now"
     eta_s = event.get("eta_s")
-    start = "" if eta_s is None else f"; if it succeeds, starts in about {max(0.0, eta_s - since_s):.0f} s"
+    start = ""
+    if eta_s is not None:
+        start = f"; if a VM is available then, starts in about {max(0.0, eta_s - since_s):.0f} s"
     return f"{event['reason'].rstrip('.')}; {retry}; {ahead}{start}"
 
 

@@ -364,11 +364,10 @@ class VMOrchestrator:
         self.vm_controls.apply_settings(settings)
 
     async def stop(self) -> None:
-        """Stop the decision loop.
+        """Stop the decision loop, and end the VMs that cannot outlive the service.
 
-        End the VMs that cannot outlive the service; others run on until the next start.
-
-        Attempts on VMs that end here are interrupted, which does not use up a retry.
+        Other VMs keep running, and the next start finds them. Attempts on VMs that end here are interrupted,
+        which does not use up a retry.
         """
         for task in self._loop_tasks:
             task.cancel()

@@ -26,7 +26,7 @@ export default function Operations(): React.JSX.Element {
     <div className="stack operations">
       <div className="row">
         <h1 className="grow">Operations</h1>
-        {data?.everyone === true && <Link href="/operators">Act on VMs, intake and limits</Link>}
+        {data?.everyone === true && <Link href="/operators">Control VMs, the intake and limits</Link>}
         <Live live={live} />
       </div>
       {data === null ? <Placeholder /> : <Loaded data={data} offsetMs={offsetMs} hours={hours} setHours={setHours} />}

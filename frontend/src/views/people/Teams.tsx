@@ -44,8 +44,8 @@ export function Teams({ round, isAdmin }: { round: number; isAdmin: boolean }): 
     <section className="card stack" aria-labelledby="teams-title">
       <h2 id="teams-title">Teams</h2>
       <p className="dim">
-        A team begins with its first member or key. Its budget limits the daily spending (UTC) of all members together; the default is one of the limits of{" "}
-        <Link href="/operators">Operators</Link>.
+        A team begins with its first member or key. Its budget limits the daily spending (UTC) of all members together; the default is one of the limits on the{" "}
+        <Link href="/operators">Operators</Link> page.
       </p>
       {items.length > 0 && <DataTable label="Teams" columns={columns} rows={items} rowKey={({ team }) => team} />}
       {changing !== null && <BudgetDialog team={changing} onDone={refetch} onClose={() => setChanging(null)} />}

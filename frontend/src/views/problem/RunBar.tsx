@@ -67,7 +67,7 @@ export function RunBar(props: Props): React.JSX.Element {
       )}
       {tooLarge && (
         <p className="note warn" role="alert">
-          The source has {bytes(sourceBytes)}; the limit is {bytes(MAX_SOURCE_BYTES)}. Remove embedded data and
+          The source is {bytes(sourceBytes)}; the limit is {bytes(MAX_SOURCE_BYTES)}. Remove embedded data and
           generated tables.
         </p>
       )}

@@ -7,7 +7,7 @@ export interface SignInProblem {
 const PROBLEMS: Record<string, SignInProblem> = {
   ISSUER_UNAVAILABLE: {
     title: "Sign-in is unavailable",
-    detail: "The identity provider does not respond. Try again in a minute. API keys work without it.",
+    detail: "The server at which people sign in does not respond. Try again in a minute. API keys work without it.",
   },
   SIGN_IN_FAILED: {
     title: "The sign-in failed",

@@ -179,7 +179,7 @@ function DeadlineDialog({ assignment, onConfirm, onClose }: DeadlineProps): Reac
         <span>Deadline</span>
         <input type="datetime-local" required value={deadline} onChange={(event) => setDeadline(event.target.value)} />
       </label>
-      <p>Submissions between the two deadlines count with a later deadline, and do not count with an earlier one.</p>
+      <p>If the new deadline is later, submissions between the two deadlines count; if it is earlier, they do not.</p>
     </ConfirmDialog>
   );
 }
