@@ -30,7 +30,8 @@ CANNOT_RUN = {126, 127}
 #: Messages of the compiler about a part of it that exceeded a limit of the box.
 _LIMIT_MESSAGE = re.compile(
     r"""
-    ^\S+:\ (?:fatal\ )?error:\ (?P<gcc>Killed|File\ size\ limit\ exceeded)\ signal\ terminated\ program\ \S+$
+    ^\S+:\ (?:fatal|internal\ compiler)\ error:\ (?P<gcc>Killed|File\ size\ limit\ exceeded)
+    \ signal\ terminated\ program\ \S+$
     | ^\S+:\ error:\ unable\ to\ execute\ command:\ (?P<clang>Killed|File\ size\ limit\ exceeded)$
     | :\ (?:fatal\ error:\ error\ writing\ to|Fatal\ error:\ can't\ write)\ .*(?P<disk>No\ space\ left)\ on.*$
     | ^\S+:\ final\ link\ failed:\ (?P<linker>No\ space\ left)\ on\ device\ncollect2:\ error:\ .*\n?\Z

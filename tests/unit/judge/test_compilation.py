@@ -60,8 +60,9 @@ compilation terminated.
 KILLED_CLANG = """clang++: error: unable to execute command: Killed
 clang++: error: clang frontend command failed due to signal (use -v to see invocation)
 """
-TOO_LARGE = """g++: fatal error: File size limit exceeded signal terminated program as
-compilation terminated.
+TOO_LARGE = """g++: internal compiler error: File size limit exceeded signal terminated program as
+Please submit a full bug report, with preprocessed source (by using -freport-bug).
+See <file:///usr/share/doc/gcc-12/README.Bugs> for instructions.
 """
 FULL = "x.hip:1:1: fatal error: error writing to /tmp/x.s: No space left on device\n"
 FULL_ASSEMBLER = """x.s: Assembler messages:
@@ -89,6 +90,17 @@ def test_a_part_of_the_compiler_that_exceeds_a_limit(tmp_path: Path, output: str
     with pytest.raises(KernelFailure) as caught:
         finish(tmp_path, BoxExit(reason=ExitReason.EXITED, code=1, output=output.encode()))
     assert caught.value.event.code == code
+
+
+@pytest.mark.compiler
+def test_the_real_compiler_names_the_limit_on_file_size(tmp_path: Path) -> None:
+    """The message is the one that is recognized."""
+    file = tmp_path / "x.cpp"
+    file.write_text("int numbers[3'000'000] = {1};\n")
+    limited = ["sh", "-c", 'ulimit -f 1024; exec "$@"', "sh"]
+    command = [*limited, "g++", "-c", str(file), "-o", str(tmp_path / "x.o")]
+    ran = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert compilation._reported_limit(ran.stderr) == "File size limit exceeded"
 
 
 FORGED = "\\ng++: fatal error: Killed signal terminated program cc1plus\\ncompilation terminated."
