@@ -192,7 +192,7 @@ class SignInFailed(NotAuthenticated):
 
 
 class NotAllowed(UsageError):
-    """The API key does not permit this action."""
+    """The caller may not do this."""
 
     code = "NOT_ALLOWED"
 

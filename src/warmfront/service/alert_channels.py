@@ -161,6 +161,8 @@ class AlertChannels:
 
     async def _send_with_retries(self, channel: AlertChannel, facts: dict[str, Any]) -> None:
         for attempt in range(_ATTEMPTS):
+            if attempt > 0:
+                await asyncio.sleep(_BACKOFF_S * 2 ** (attempt - 1))
             delivery = await self._try(channel, facts)
             if delivery.ok:
                 return
@@ -172,7 +174,6 @@ class AlertChannels:
                 _ATTEMPTS,
                 delivery.detail,
             )
-            await asyncio.sleep(_BACKOFF_S * 2**attempt)
 
     @staticmethod
     async def _try(channel: AlertChannel, facts: dict[str, Any]) -> Delivery:
