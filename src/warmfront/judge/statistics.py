@@ -33,7 +33,7 @@ MIN_PAIRS = 7
 
 #: By how much runs of one program differ, relative to the time: memory placement, clock frequency and the
 #: caches are different in every process, and no repetition within one process shows it.
-REPEATABILITY = 0.009
+REPEATABILITY = 0.008
 #: The same on a machine where other processes keep every CPU busy and compete for caches and memory.
 REPEATABILITY_CONTENDED = 0.025
 
