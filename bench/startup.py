@@ -23,7 +23,6 @@ _EXAMPLE = Path(__file__).parent.parent / "examples" / "leaky_relu.hip"
 _ARGUMENTS = ["run", str(_EXAMPLE), "--problem", "leaky-relu", "--endpoint", "checker"]
 _START = "from warmfront.cli import main; main()"
 _SLOW_EXIT = "import os, sys; os._exit = sys.exit"
-_NUMPY_DOCSTRINGS = "import warmfront.cli.run_local; warmfront.cli.run_local.NUMPY_DOCSTRINGS = ()"
 _STANDARD_DATACLASSES = (
     "import dataclasses, warmfront.value_class; warmfront.value_class.dataclass = dataclasses.dataclass"
 )
@@ -58,7 +57,6 @@ def _programs() -> dict[str, str]:
         "in use: NumPy loaded late": f"import numpy\n{_START}",
         "in use: Rich loaded late": f"import rich.console, rich.table\n{_START}",
         "in use: one OpenBLAS thread": f"{threads}\n{_START}",
-        "in use: NumPy without docstrings": f"{_NUMPY_DOCSTRINGS}\n{_START}",
         "in use: dataclasses without compiled methods": f"{_STANDARD_DATACLASSES}\n{_START}",
         "in use: exit without cleanup": f"{_SLOW_EXIT}\n{_START}",
         "in use: no garbage collection": f"import gc; gc.disable = gc.enable\n{_START}",

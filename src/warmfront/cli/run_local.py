@@ -17,7 +17,6 @@ import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from warmfront import problems, settings
@@ -40,10 +39,6 @@ if TYPE_CHECKING:
     from warmfront.problems.spec import Case, Dtype, Problem
     from warmfront.sandbox.base import Sandbox
     from warmfront.settings import Settings
-
-
-#: NumPy's modules that only add docstrings, which takes a fifth of its import time.
-NUMPY_DOCSTRINGS = ("numpy._core._add_newdocs", "numpy._core._add_newdocs_scalars")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,13 +155,8 @@ class LocalJudge:
 
 
 def _load_numpy_faster() -> None:
-    """Keep NumPy from starting a thread pool, which small arrays do not need, and from adding docstrings.
-
-    `bench/startup.py` measures how much each saves.
-    """
+    """Keep NumPy from starting a thread pool, which small arrays do not need (see `bench/startup.py`)."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    for name in NUMPY_DOCSTRINGS:
-        sys.modules.setdefault(name, ModuleType(name))
 
 
 def _resume_garbage_collection() -> None:
