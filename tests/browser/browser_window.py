@@ -19,6 +19,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-gpu",  # there is none; without this, a process emulates it
 ]
 #: Long enough for two loaded cores.
 TIMEOUT_MS = 180_000

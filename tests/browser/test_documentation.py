@@ -37,9 +37,8 @@ def test_the_search_finds_a_page(browser: Browser, populated: PopulatedService) 
     window = Window(browser, populated.service.url)
     page = window.page
     page.goto("/docs/")
-    # The search ignores what is entered before its index is loaded.
-    expect(page.locator(".md-search-result__meta")).to_have_text("Type to start searching")
-    page.get_by_role("textbox", name="Search").fill("keep-warm policy")
+    # The search reads the text when a key is released, so `fill` is not enough.
+    page.get_by_role("textbox", name="Search").press_sequentially("keep-warm policy")
     result = page.locator(".md-search-result__link").filter(has_text="Keep-warm policies").first
     expect(result).to_be_visible()
     result.click()
