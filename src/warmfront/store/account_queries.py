@@ -223,6 +223,14 @@ def marks_with_prefix(conn: Connection, prefix: str) -> dict[str, str]:
     return {name.removeprefix(prefix): value for name, value in rows}
 
 
+def delete_marks(conn: Connection, prefix: str) -> None:
+    """Delete the marks whose name begins with a prefix."""
+    conn.execute(_DELETE_WITH_PREFIX, {"prefix": prefix})
+
+
+#: The prefix of the marks of budget alerts that were sent; the rest is the threshold and the credits.
+BUDGET_ALERT_MARK = "alert:"
+_DELETE_WITH_PREFIX = delete(schema.marks).where(_M.name.startswith(bindparam("prefix")))
 _WITH_PREFIX = select(_M.name, _M.value).where(_M.name.startswith(bindparam("prefix"))).order_by(_M.name)
 
 
