@@ -97,6 +97,7 @@ async def test_a_team_has_its_own_board(harness: ApiHarness) -> None:
         ({"deadline_at": "tomorrow"}, "deadline_at"),
         ({"deadline_at": "2030-01-01T00:00:00"}, "deadline_at"),  # without a time zone
         ({"deadline_at": "1970-01-01T00:00:00Z"}, "deadline_at"),
+        ({"deadline_at": "9999-12-31T23:59:00-12:00"}, "deadline_at"),  # the year 10000 in UTC
         ({"title": "x" * 201}, "title"),
     ],
 )
