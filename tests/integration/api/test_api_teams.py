@@ -115,6 +115,20 @@ def test_an_invalid_assignment_is_rejected(changes: dict[str, str], field: str) 
 
 
 @served(start=False)
+async def test_a_repeated_request_creates_one_assignment(harness: ApiHarness) -> None:
+    """The response has the id of the assignment; another title or deadline is another assignment."""
+    olga = _member(harness, "olga", role=Role.OPERATOR)
+    fields = {"title": "Week 1", "deadline_at": _deadline(harness, 600.0)}
+    first = await _assign(harness, olga, **fields)
+    assert [item["id"] for item in first["assignments"]] == [first["assignment_id"]]
+    assert await _assign(harness, olga, **fields) == first
+    for change in ({"title": "Week 2"}, {"deadline_at": _deadline(harness, 601.0)}, {"problem": "relu"}):
+        other = await _assign(harness, olga, **{**fields, **change})
+        assert other["assignment_id"] != first["assignment_id"]
+    assert len(other["assignments"]) == 4
+
+
+@served(start=False)
 async def test_an_assignment_is_deleted(harness: ApiHarness) -> None:
     """Only by managers of the team, and only once."""
     olga, ada = _member(harness, "olga", role=Role.OPERATOR), _member(harness, "ada")

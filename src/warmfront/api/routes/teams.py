@@ -18,6 +18,7 @@ from warmfront.errors import NotAllowed, NotFound
 from warmfront.store.account_records import TeamAssignment
 from warmfront.wire.base import isoformat
 from warmfront.wire.teams import (
+    AssignmentCreatedResponse,
     AssignmentRequest,
     AssignmentResponse,
     AssignmentResultResponse,
@@ -89,13 +90,16 @@ async def create_assignment(
     service: ServiceDep,
     problems: ProblemsDep,
     caller: CallerDep,
-) -> TeamDetailResponse:
-    """Set an assignment for a team. For its managers, and operators."""
+) -> AssignmentCreatedResponse:
+    """Set an assignment for a team. For its managers, and operators.
+
+    A second request with the same problem, title and deadline returns the first assignment.
+    """
     await _require_manager(service, caller, team)
     problem = problems.require(body.problem)
     now = service.clock.now()
     deadline_at = _future(body.deadline_at, now)
-    await service.store.teams.create_assignment(
+    assignment = await service.store.teams.create_assignment(
         TeamAssignment(
             id=service.new_id("asg"),
             team=team,
@@ -106,7 +110,8 @@ async def create_assignment(
             created_at=now,
         )
     )
-    return await get_team(team, service, caller)
+    detail = await get_team(team, service, caller)
+    return AssignmentCreatedResponse(assignment_id=assignment.id, **dict(detail))
 
 
 @router.post(
