@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser, Locator, Page
+    from playwright.sync_api import Browser, Locator, Page, Route
 
     from tests.support.services import Service
 
@@ -154,6 +155,28 @@ def test_an_admin_changes_a_user_and_the_budget_of_a_team(browser: Browser, serv
     for window in (ada, edsger):
         assert [error for error in window.console_errors if not _REJECTED.search(error)] == []
         window.close()
+
+
+def test_a_new_invitation_shows_when_it_expires(browser: Browser, service: Service) -> None:
+    """The time is the service's, which the list shows too, and not a fixed number of days."""
+    ada = Window(browser, service.url)
+    _sign_in(ada.page, "ada")
+    ada.page.route("**/api/amd/invitations", _let_expire_in_an_hour)
+    earliest = datetime.now().replace(microsecond=0)  # noqa: DTZ005 - the page shows the local time
+    _invite(ada.page)
+    label = ada.page.locator(".secret-field label").inner_text()
+    expires = re.search(r"It works once, until (\S+ \S+), and is not shown again", label)
+    assert expires is not None, label
+    hour = timedelta(hours=1)
+    assert earliest + hour <= datetime.fromisoformat(expires[1]) <= datetime.now() + hour  # noqa: DTZ005 - as above
+    newest = ada.page.get_by_role("table", name="Invitations").get_by_role("row").nth(1)
+    expect(newest).to_contain_text(expires[1])
+    ada.close()
+
+
+def _let_expire_in_an_hour(route: Route) -> None:
+    body = route.request.post_data_json
+    route.continue_(post_data=None if body is None else json.dumps({**body, "valid_for_s": 3600}))
 
 
 def test_a_replayed_invitation_says_so(browser: Browser, service: Service) -> None:

@@ -10,9 +10,11 @@ from playwright.sync_api import expect
 
 from tests.browser.browser_window import Window
 from tests.support.services import REHEARSAL, ROOT, Service, serving
+from tests.support.webhook_receiver import receiving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser, Page
 
@@ -198,3 +200,26 @@ def test_keys_are_created_and_revoked_on_the_page(browser: Browser, keyed: tuple
     assert not any(secret in entry for entry in _entries(page))
     window.close()
     assert window.console_errors == []
+
+
+def test_one_button_tests_every_channel_for_alerts(browser: Browser, tmp_path: Path) -> None:
+    """The page shows the result of each channel, and the audit log has them."""
+    with receiving([204, 404]) as webhook:
+        channels = {"WARMFRONT_ALERT_WEBHOOK": webhook.url, "WARMFRONT_ALERT_SLACK_WEBHOOK": webhook.url}
+        with serving(tmp_path, **REHEARSAL, **channels) as service:
+            window = Window(browser, service.url)
+            page = window.open("/operators")
+            section = page.get_by_role("region", name="Alerts")
+            section.get_by_role("button", name="Send a test message").click()
+            results = section.get_by_role("status").get_by_role("paragraph")
+            expect(results).to_have_count(2)
+            lines = [line.strip() for line in results.all_inner_texts()]
+            assert [line.split(":")[0] for line in lines] == ["webhook", "slack"]
+            outcomes = sorted(line.split(": ")[1] for line in lines)
+            assert outcomes == ["delivered", "the webhook responded with 404"]
+            entry = page.get_by_test_id("audit-entry").first
+            expect(entry).to_contain_text("alert.test")
+            expect(entry).to_contain_text("webhook, slack")
+            window.close()
+    assert len(webhook.received) == 2
+    assert "hunter2" not in "".join(lines)

@@ -137,6 +137,24 @@ export interface AssemblyBlock {
   instructions: string[];
 }
 
+/** A team with a new assignment. */
+export interface AssignmentCreatedResponse {
+  name: string;
+  now: string;
+  members: string[];
+  /** The members' spending today (UTC). */
+  spent_usd: number;
+  /** The expected cost of their unfinished submissions. */
+  expected_usd: number;
+  /** The team's daily budget; null if there is none. */
+  limit_usd: number | null;
+  /** Whether the caller may change assignments and export results. */
+  can_manage: boolean;
+  assignments: AssignmentResponse[];
+  /** The id of the new assignment. */
+  assignment_id: string;
+}
+
 /** A new assignment. */
 export interface AssignmentRequest {
   problem: string;

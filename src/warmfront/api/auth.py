@@ -145,6 +145,7 @@ class AuthMiddleware:
             team=key.team,
             key_id=key.id,
             daily_budget_usd=key.daily_budget_usd,
+            manages_team=key.manages_team,
         )
 
     async def _caller_of_session(self, method: str, headers: Headers) -> Caller | None:

@@ -27,12 +27,15 @@ from warmfront.wire.operator_controls import TeamSpendingResponse as TeamSpendin
 from warmfront.wire.signing_keys import SigningKeyResponse as SigningKey
 from warmfront.wire.submissions import SubmissionPageResponse as Page
 from warmfront.wire.submissions import SubmissionResponse as Submission
+from warmfront.wire.teams import AssignmentResponse as Assignment
+from warmfront.wire.teams import TeamDetailResponse as Team
 from warmfront.wire.vms import VmResponse as Vm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
+    "Assignment",
     "AsyncClient",
     "AuditLogEntry",
     "AuditLogPage",
@@ -49,6 +52,7 @@ __all__ = [
     "Retry",
     "SigningKey",
     "Submission",
+    "Team",
     "TeamSpending",
     "Vm",
     "WhatIf",

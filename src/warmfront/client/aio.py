@@ -39,11 +39,13 @@ from warmfront.wire.operator_controls import (
 )
 from warmfront.wire.signing_keys import SigningKeyListResponse, SigningKeyResponse
 from warmfront.wire.submissions import SubmissionPageResponse, SubmissionResponse
+from warmfront.wire.teams import AssignmentCreatedResponse, TeamDetailResponse
 from warmfront.wire.version import SCHEMA_VERSION, VERSION_HEADER
 from warmfront.wire.vms import VmListResponse, VmResponse
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
+    from datetime import datetime
     from decimal import Decimal
 
 DEFAULT_URL = "http://127.0.0.1:3000"
@@ -555,6 +557,82 @@ class AsyncClient:
         body = await self._request("POST", path, json={"daily_budget_usd": amount})
         return parse_response(TeamSpendingResponse, body)
 
+    async def team(self, team: str) -> TeamDetailResponse:
+        """Return a team with its members, assignments and results. For its members, and operators.
+
+        Args:
+            team: The name of the team.
+
+        Raises:
+            NotFound: There is no such team, or the user is not a member of it.
+
+        Example:
+            >>> for assignment in (await client.team("kernels")).assignments:
+            ...     print(assignment.title, [result.user for result in assignment.results if result.solved])
+        """
+        return parse_response(TeamDetailResponse, await self._request("GET", _team_path(team)))
+
+    async def create_assignment(
+        self, team: str, *, problem: str, deadline_at: datetime, title: str = ""
+    ) -> AssignmentCreatedResponse:
+        """Set an assignment for a team. For its managers, and operators.
+
+        Creating the same assignment twice returns the first one.
+
+        Args:
+            team: The name of the team.
+            problem: The slug or an alias of the problem.
+            deadline_at: The deadline, with a time zone. Submissions sent by then count.
+            title: The title; the problem's by default.
+
+        Raises:
+            BadRequest: The problem does not exist, or the deadline has passed.
+            NotFound: There is no such team, or the user is not a member of it.
+
+        Example:
+            >>> deadline_at = datetime(2030, 1, 31, 23, 59, tzinfo=UTC)
+            >>> team = await client.create_assignment("kernels", problem="relu", deadline_at=deadline_at)
+            >>> print(team.assignment_id)
+        """
+        request = {"problem": problem, "title": title, "deadline_at": deadline_at.isoformat()}
+        body = await self._request("POST", _team_path(team, "/assignments"), json=request)
+        return parse_response(AssignmentCreatedResponse, body)
+
+    async def change_deadline(
+        self, team: str, assignment_id: str, deadline_at: datetime
+    ) -> TeamDetailResponse:
+        """Change the deadline of an assignment, even a closed one. For managers of the team, and operators.
+
+        Args:
+            team: The name of the team.
+            assignment_id: The id of the assignment.
+            deadline_at: The deadline, with a time zone. Submissions sent by then count.
+
+        Raises:
+            BadRequest: The deadline has passed.
+            NotFound: There is no such team or assignment.
+
+        Example:
+            >>> await client.change_deadline("kernels", assignment_id, datetime(2030, 2, 28, tzinfo=UTC))
+        """
+        path = _team_path(team, f"/assignments/{quote(assignment_id, safe='')}/deadline")
+        body = await self._request("POST", path, json={"deadline_at": deadline_at.isoformat()})
+        return parse_response(TeamDetailResponse, body)
+
+    async def team_results(self, team: str) -> bytes:
+        """Return the results of every member of a team as CSV. For its managers, and operators.
+
+        Args:
+            team: The name of the team.
+
+        Raises:
+            NotFound: There is no such team, or the user is not a member of it.
+
+        Example:
+            >>> Path("kernels.csv").write_bytes(await client.team_results("kernels"))
+        """
+        return (await self._send("GET", _team_path(team, "/results.csv"))).content
+
     async def change_limits(
         self, changes: Mapping[str, str | None], *, reason: str = "", dry_run: bool = False
     ) -> LimitsResponse:
@@ -739,6 +817,10 @@ def _address(url: str, path: str) -> str:
 
 def _path(submission_id: str, rest: str = "") -> str:
     return f"/submissions/{quote(submission_id, safe='')}{rest}"
+
+
+def _team_path(team: str, suffix: str = "") -> str:
+    return f"/teams/{quote(team, safe='')}{suffix}"
 
 
 def _vm_path(vm_id: str, action: str) -> str:

@@ -240,27 +240,43 @@ class Budget:
         )
 
     @property
-    def alert_mark(self) -> str:
+    def _alert_key(self) -> str:
         """The name under which the store remembers the alert: one per threshold and amount of credits."""
-        return f"alert:{self._settings.alert_threshold}:{self._settings.credits_usd}"
+        return f"{self._settings.alert_threshold}:{self._settings.credits_usd}"
+
+    @property
+    def _threshold_usd(self) -> Decimal:
+        return self._settings.alert_threshold * self.escrow.credits_usd
+
+    async def restore_alert(self, store: Store, vms: Iterable[VMInstance]) -> None:
+        """Read whether the alert was sent for these settings, at the start and after they have changed.
+
+        If the spending is now below the threshold, the stored alerts are deleted, so that each is sent again
+        when its threshold is reached again. A change of the spending alone deletes none: it can decrease
+        slightly when the final cost of a VM becomes known.
+        """
+        sent = await store.budget_alerts()
+        self.alert_sent = self._alert_key in sent
+        if sent and not self.alert_sent and self.status(vms).spent_usd < self._threshold_usd:
+            await store.delete_budget_alerts()
 
     def check_alert(self, now: float, live_vms: Callable[[], Iterable[VMInstance]]) -> None:
         """Send the alert if the threshold is reached."""
         if self.alert_sent or now < self._check_after:
             return
         self._check_after = now + _CHECK_INTERVAL_S
-        threshold_usd = self._settings.alert_threshold * self.escrow.credits_usd
+        threshold_usd = self._threshold_usd
         # Spending never exceeds the committed amount, which is known without looking at every VM.
         if self.escrow.committed_usd < threshold_usd:
             return
         status = self.status(live_vms())
         if status.spent_usd >= threshold_usd:
             self.alert_sent = True
-            self._tasks.spawn(self._alert(status, now))
+            self._tasks.spawn(self._alert(self._alert_key, status, now))
 
-    async def _alert(self, status: BudgetStatus, now: float) -> None:
-        """Send the alert, once for these credits, even across restarts."""
-        if not await self._store.mark_once(self.alert_mark, now):
+    async def _alert(self, key: str, status: BudgetStatus, now: float) -> None:
+        """Send the alert, once until `restore_alert` deletes it, even across restarts."""
+        if not await self._store.mark_budget_alert(key, now):
             return
         log.warning(
             "budget alert: $%.2f of $%.2f spent (alert threshold %d%%)",

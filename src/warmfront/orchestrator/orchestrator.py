@@ -319,7 +319,7 @@ class VMOrchestrator:
         state = await self._retrying.recovered_state(policy_memory(settings))
         self._budget.escrow.settled_usd = state.settled_usd
         self.intake.restore(state.intake)
-        self._budget.alert_sent = await self._retrying.has_mark(self._budget.alert_mark)
+        await self._budget.restore_alert(self._retrying, state.live_vms)
         lived_s, preempted = state.spot_history
         self._pool.spot.rate.observed_h, self._pool.spot.rate.interruptions = lived_s / 3600, preempted
         self._autoscaler.restore(state.breakers)
@@ -351,7 +351,7 @@ class VMOrchestrator:
     async def _apply_settings(self, settings: Settings) -> None:
         """Replace the settings, and decide again about idle VMs."""
         self._use_settings(settings, await self._retrying.arrivals(policy_memory(settings)))
-        self._budget.alert_sent = await self._retrying.has_mark(self._budget.alert_mark)
+        await self._budget.restore_alert(self._retrying, self._pool.instances())
         await self._pool.renew_deadlines()
         self._tasks.wake()
 

@@ -61,6 +61,7 @@ _FIND_KEY = (
         *_KEYS.selected_columns,
         schema.users.c.role.label("user_role"),
         schema.users.c.team.label("user_team"),
+        schema.users.c.manages_team,
         schema.users.c.daily_budget_usd,
     )
     .select_from(schema.api_keys.outerjoin(schema.users, schema.users.c.name == _K.user_name))
@@ -77,6 +78,7 @@ def _limited_key(row: Row[*tuple[Any, ...]]) -> ApiKey:
         key,
         role=key.role if user_role.includes(key.role) else user_role,
         team=row.user_team or key.team,
+        manages_team=row.manages_team and row.user_team is not None and key.role.includes(user_role),
         daily_budget_usd=row.daily_budget_usd,
     )
 
@@ -223,6 +225,14 @@ def marks_with_prefix(conn: Connection, prefix: str) -> dict[str, str]:
     return {name.removeprefix(prefix): value for name, value in rows}
 
 
+def delete_marks(conn: Connection, prefix: str) -> None:
+    """Delete the marks whose name begins with a prefix."""
+    conn.execute(_DELETE_WITH_PREFIX, {"prefix": prefix})
+
+
+#: The prefix of the marks of budget alerts that were sent; the rest is the threshold and the credits.
+BUDGET_ALERT_MARK = "alert:"
+_DELETE_WITH_PREFIX = delete(schema.marks).where(_M.name.startswith(bindparam("prefix")))
 _WITH_PREFIX = select(_M.name, _M.value).where(_M.name.startswith(bindparam("prefix"))).order_by(_M.name)
 
 

@@ -123,6 +123,7 @@ class ApiKey:
     created_at: float
     revoked_at: float | None = None
     team: str | None = None  #: the daily spending of a team's members is summed
+    manages_team: bool = False  #: whether its user manages the team, and it has all permissions of its user
     daily_budget_usd: Decimal | None = None  #: its user's own daily budget, if they have one
 
 

@@ -333,9 +333,18 @@ class Store:
         """Store an active alert; None when it is resolved."""
         await self.database.write(account_queries.save_alert, key, alert, now)
 
-    async def has_mark(self, name: str) -> bool:
-        """Return whether a named mark is set."""
-        return await self.database.read(account_queries.get_mark, name) is not None
+    async def mark_budget_alert(self, key: str, now: float) -> bool:
+        """Record that the budget alert is sent for a threshold and credits; return False if it was before."""
+        return await self.mark_once(f"{account_queries.BUDGET_ALERT_MARK}{key}", now)
+
+    async def budget_alerts(self) -> set[str]:
+        """Return the thresholds and credits for which the budget alert was sent."""
+        prefix = account_queries.BUDGET_ALERT_MARK
+        return set(await self.database.read(account_queries.marks_with_prefix, prefix))
+
+    async def delete_budget_alerts(self) -> None:
+        """Delete the records of sent budget alerts, so that each can be sent again."""
+        await self.database.write(account_queries.delete_marks, account_queries.BUDGET_ALERT_MARK)
 
     async def save_intake(self, state: str, record: AuditRecord, now: float) -> None:
         """Store the state of the intake, which an operator changed."""

@@ -74,11 +74,21 @@ _SET_BUDGET = insert(schema.team_budgets)
 
 
 def create_assignment(conn: Connection, assignment: TeamAssignment) -> TeamAssignment:
-    """Store an assignment."""
-    conn.execute(_CREATE, {name: getattr(assignment, name) for name in _NAMES})
+    """Store an assignment, unless the team has one with the same problem, title and deadline; return it.
+
+    A request that is repeated, such as after a dropped connection, creates only one.
+    """
+    fields = {name: getattr(assignment, name) for name in _NAMES}
+    row = conn.execute(_SAME, fields).first()
+    if row is not None:
+        return TeamAssignment(**row._asdict())
+    conn.execute(_CREATE, fields)
     return assignment
 
 
+_SAME = _ASSIGNMENTS.where(
+    *(_A[name] == bindparam(name) for name in ("team", "problem", "title", "deadline_at"))
+)
 _CREATE = insert(schema.assignments)
 
 

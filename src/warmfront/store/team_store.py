@@ -33,7 +33,7 @@ class TeamStore:
         await self._database.write(operator_queries.set_team_budget, team, budget_usd, now, by=by)
 
     async def create_assignment(self, assignment: TeamAssignment) -> TeamAssignment:
-        """Store an assignment."""
+        """Store an assignment, or return the one with the same problem, title and deadline."""
         return await self._database.write(team_queries.create_assignment, assignment)
 
     async def assignments(self, team: str) -> list[TeamAssignment]:

@@ -81,3 +81,9 @@ class TeamDetailResponse(ResponseModel):
     limit_usd: Dollars | None = Field(description="The team's daily budget; null if there is none.")
     can_manage: bool = Field(description="Whether the caller may change assignments and export results.")
     assignments: list[AssignmentResponse]
+
+
+class AssignmentCreatedResponse(TeamDetailResponse):
+    """A team with a new assignment."""
+
+    assignment_id: str = Field(description="The id of the new assignment.")

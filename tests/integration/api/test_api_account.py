@@ -89,6 +89,35 @@ async def test_a_key_never_exceeds_its_user(harness: ApiHarness) -> None:
     assert (await key.get("/api/amd/account")).status == 401
 
 
+@served(start=False)
+async def test_a_key_of_a_manager_manages_their_team(harness: ApiHarness) -> None:
+    """A program with a key of the manager's own role may do so, but not with a key of a lower role."""
+    user = _user(harness)
+    keys = {}
+    for role in (Role.AUTHOR, Role.READER):
+        now = harness.clock.now()
+        _, secret = harness.database.run(account_queries.create_key, user.name, role, now, team="other")
+        keys[role] = harness.client.with_key(secret)
+
+    async def manages(role: Role, team: str | None) -> bool:
+        harness.database.run(
+            user_queries.change,
+            user.name,
+            harness.clock.now(),
+            role=Role.AUTHOR,
+            team=team,
+            manages_team=True,
+            daily_budget_usd=None,
+            disabled=False,
+        )
+        answer = await keys[role].get(f"/api/amd/teams/{team or 'other'}")
+        return bool(answer.json()["can_manage"])
+
+    assert await manages(Role.AUTHOR, "kernels")
+    assert not await manages(Role.READER, "kernels")
+    assert not await manages(Role.AUTHOR, None)  # the team of the key is not the one that the user manages
+
+
 @served()
 async def test_a_budget_of_the_user_replaces_the_setting(harness: ApiHarness) -> None:
     """A submission above the user's own daily budget gets 402."""

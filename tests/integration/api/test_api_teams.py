@@ -97,6 +97,7 @@ async def test_a_team_has_its_own_board(harness: ApiHarness) -> None:
         ({"deadline_at": "tomorrow"}, "deadline_at"),
         ({"deadline_at": "2030-01-01T00:00:00"}, "deadline_at"),  # without a time zone
         ({"deadline_at": "1970-01-01T00:00:00Z"}, "deadline_at"),
+        ({"deadline_at": "9999-12-31T23:59:00-12:00"}, "deadline_at"),  # the year 10000 in UTC
         ({"title": "x" * 201}, "title"),
     ],
 )
@@ -111,6 +112,20 @@ def test_an_invalid_assignment_is_rejected(changes: dict[str, str], field: str) 
         assert (answer.status, answer.json()["field"]) == (422, field)
 
     ask()
+
+
+@served(start=False)
+async def test_a_repeated_request_creates_one_assignment(harness: ApiHarness) -> None:
+    """The response has the id of the assignment; another title or deadline is another assignment."""
+    olga = _member(harness, "olga", role=Role.OPERATOR)
+    fields = {"title": "Week 1", "deadline_at": _deadline(harness, 600.0)}
+    first = await _assign(harness, olga, **fields)
+    assert [item["id"] for item in first["assignments"]] == [first["assignment_id"]]
+    assert await _assign(harness, olga, **fields) == first
+    for change in ({"title": "Week 2"}, {"deadline_at": _deadline(harness, 601.0)}, {"problem": "relu"}):
+        other = await _assign(harness, olga, **{**fields, **change})
+        assert other["assignment_id"] != first["assignment_id"]
+    assert len(other["assignments"]) == 4
 
 
 @served(start=False)

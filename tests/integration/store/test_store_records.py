@@ -226,6 +226,15 @@ def test_a_mark_is_set_once(conn: Connection) -> None:
     assert account_queries.mark_once(conn, "other", 1.0) is True
 
 
+def test_only_marks_with_the_prefix_are_deleted(conn: Connection) -> None:
+    """Deleting the budget alerts keeps active alerts and other marks."""
+    names = ["alert:0.8:1400", "alert:0.8:20", "active-alert:spent:", "overdue:vm_1:5"]
+    for name in names:
+        account_queries.put_mark(conn, name, "x", 1.0)
+    account_queries.delete_marks(conn, account_queries.BUDGET_ALERT_MARK)
+    assert [account_queries.get_mark(conn, name) for name in names] == [None, None, "x", "x"]
+
+
 def test_a_mark_has_its_last_value(conn: Connection) -> None:
     """The last value stored under a name is returned."""
     assert account_queries.get_mark(conn, "boot_s") is None

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import socket
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, Envelope, LoginPassword
 
+from tests.support.webhook_receiver import WebhookReceiver, receiving
 from warmfront.service import alert_channels
 from warmfront.service.alert_channels import AlertChannels
 from warmfront.settings import Settings
@@ -21,27 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FACTS = {"spent_usd": 1120.5, "credits_usd": 1400.0, "threshold": 0.8}
-
-
-class Receiver:
-    """A webhook on loopback that responds with the given statuses."""
-
-    def __init__(self, statuses: list[int]) -> None:
-        self.received: list[Any] = []
-        owner = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
-                owner.received.append(json.loads(body))
-                self.send_response(statuses.pop(0))
-                self.end_headers()
-
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/hook?token=hunter2"
 
 
 async def _send(**settings: str) -> None:
@@ -55,23 +32,18 @@ def _statuses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture(name="receiver")
-def _receiver(statuses: list[int]) -> Iterator[Receiver]:
-    receiver = Receiver(statuses)
-    serving = threading.Thread(target=receiver.server.serve_forever, kwargs={"poll_interval": 0.01})
-    serving.start()
-    yield receiver
-    receiver.server.shutdown()
-    receiver.server.server_close()
-    serving.join()
+def _receiver(statuses: list[int]) -> Iterator[WebhookReceiver]:
+    with receiving(statuses) as receiver:
+        yield receiver
 
 
-def test_the_alert_is_posted_once(receiver: Receiver) -> None:
+def test_the_alert_is_posted_once(receiver: WebhookReceiver) -> None:
     """The webhook receives the figures in one request."""
     asyncio.run(_send(alert_webhook=receiver.url))
     assert receiver.received == [{"event": "BUDGET_ALERT", **FACTS}]
 
 
-def test_a_failed_post_is_retried(receiver: Receiver, statuses: list[int]) -> None:
+def test_a_failed_post_is_retried(receiver: WebhookReceiver, statuses: list[int]) -> None:
     """A response that is not a success is followed by another attempt."""
     statuses[:] = [500, 503, 200]
     asyncio.run(_send(alert_webhook=receiver.url))
@@ -79,7 +51,7 @@ def test_a_failed_post_is_retried(receiver: Receiver, statuses: list[int]) -> No
 
 
 def test_a_failing_webhook_is_logged_without_its_url(
-    receiver: Receiver, statuses: list[int], caplog: pytest.LogCaptureFixture
+    receiver: WebhookReceiver, statuses: list[int], caplog: pytest.LogCaptureFixture
 ) -> None:
     """After the last attempt it gives up; the log does not contain the token in the URL."""
     statuses[:] = [404] * 9
@@ -89,7 +61,7 @@ def test_a_failing_webhook_is_logged_without_its_url(
     assert "hunter2" not in caplog.text
 
 
-def test_slack_gets_its_own_format(receiver: Receiver) -> None:
+def test_slack_gets_its_own_format(receiver: WebhookReceiver) -> None:
     """The message is one line of text."""
     asyncio.run(_send(alert_slack_webhook=receiver.url))
     assert receiver.received == [{"text": "*Warmfront*: $1,120.50 of $1,400.00 credits are spent."}]

@@ -47,7 +47,9 @@ export function Invitations(): React.JSX.Element {
           refetch();
         }}
       />
-      {created !== null && <SecretField label="Send this link. It works once, expires after seven days, and is not shown again." value={created.link} />}
+      {created !== null && (
+        <SecretField label={`Send this link. It works once, until ${dateTime(created.expires_at)}, and is not shown again.`} value={created.link} />
+      )}
       {items.length > 0 && <DataTable label="Invitations" columns={columns} rows={items} rowKey={(item) => item.id} />}
       {revoking !== null && (
         <ConfirmDialog

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Path
@@ -17,6 +18,7 @@ from warmfront.errors import NotAllowed, NotFound
 from warmfront.store.account_records import TeamAssignment
 from warmfront.wire.base import isoformat
 from warmfront.wire.teams import (
+    AssignmentCreatedResponse,
     AssignmentRequest,
     AssignmentResponse,
     AssignmentResultResponse,
@@ -25,8 +27,6 @@ from warmfront.wire.teams import (
 )
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from warmfront.api.auth import Caller
     from warmfront.api.context import ServiceContext
     from warmfront.store.account_records import AssignmentResult
@@ -35,6 +35,8 @@ router = APIRouter(prefix="/teams", tags=["teams"])
 
 _TeamName = Annotated[str, Path(max_length=64)]
 _AssignmentId = Annotated[str, Path(max_length=100)]
+#: Times beyond the year 9999, which a time zone can reach, cannot be written in ISO 8601.
+_TOO_LATE = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 _CSV_HEAD = (
     "assignment",
     "problem",
@@ -88,13 +90,16 @@ async def create_assignment(
     service: ServiceDep,
     problems: ProblemsDep,
     caller: CallerDep,
-) -> TeamDetailResponse:
-    """Set an assignment for a team. For its managers, and operators."""
+) -> AssignmentCreatedResponse:
+    """Set an assignment for a team. For its managers, and operators.
+
+    A second request with the same problem, title and deadline returns the first assignment.
+    """
     await _require_manager(service, caller, team)
     problem = problems.require(body.problem)
     now = service.clock.now()
     deadline_at = _future(body.deadline_at, now)
-    await service.store.teams.create_assignment(
+    assignment = await service.store.teams.create_assignment(
         TeamAssignment(
             id=service.new_id("asg"),
             team=team,
@@ -105,7 +110,8 @@ async def create_assignment(
             created_at=now,
         )
     )
-    return await get_team(team, service, caller)
+    detail = await get_team(team, service, caller)
+    return AssignmentCreatedResponse(assignment_id=assignment.id, **dict(detail))
 
 
 @router.post(
@@ -183,9 +189,11 @@ def _can_manage(caller: Caller, team: str) -> bool:
 
 
 def _future(deadline_at: datetime, now: float) -> float:
-    """Return the deadline in seconds since 1970; raise `InvalidField` if it has passed."""
-    if deadline_at.timestamp() <= now:
-        raise InvalidField("deadline_at", deadline_at.isoformat(), f"a time after {isoformat(now)}")
+    """Return the deadline in seconds since 1970; raise `InvalidField` if it has passed or is too late."""
+    if not now < deadline_at.timestamp() < _TOO_LATE:
+        raise InvalidField(
+            "deadline_at", deadline_at.isoformat(), f"a time after {isoformat(now)} and before the year 9999"
+        )
     return deadline_at.timestamp()
 
 
