@@ -9,10 +9,11 @@ import json
 import logging
 import re
 import secrets
-from http import HTTPStatus
+from http import HTTPMethod, HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
+from starlette.routing import Match
 
 from warmfront import errors
 from warmfront.api.hints import api_hint
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from fastapi.exceptions import RequestValidationError
     from starlette.exceptions import HTTPException
     from starlette.requests import Request
+    from starlette.routing import BaseRoute
 
 logger = logging.getLogger(__name__)
 
@@ -190,7 +192,22 @@ async def _on_http(request: Request, error: HTTPException) -> Response:
     }
     detail, hint = details.get(error.status_code, (str(error.detail), ""))
     code = _HTTP_CODES.get(error.status_code, "HTTP_ERROR")
-    return problem_response(error.status_code, code, detail, hint=hint, headers=error.headers)
+    headers = error.headers if error.status_code != 405 else {"Allow": ", ".join(_methods_of_path(request))}
+    return problem_response(error.status_code, code, detail, hint=hint, headers=headers)
+
+
+def _methods_of_path(request: Request) -> list[str]:
+    """Return the methods that the path of the request supports.
+
+    The header of the framework names only those of the first route that has the path, and GET and POST of one
+    path are two routes.
+    """
+    routes: Sequence[BaseRoute] = request.app.routes
+    return [
+        method.value
+        for method in HTTPMethod
+        if any(route.matches({**request.scope, "method": method.value})[0] is Match.FULL for route in routes)
+    ]
 
 
 async def _on_invalid(request: Request, error: RequestValidationError) -> Response:

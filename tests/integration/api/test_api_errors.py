@@ -36,6 +36,27 @@ def test_unknown_routes_and_methods_are_problem_responses(
     ask()
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/api/amd/submit", "POST"),
+        ("OPTIONS", "/api/amd/shares", "GET"),
+        ("OPTIONS", "/api/amd/limits", "GET, POST"),
+        ("DELETE", "/api/amd/submissions/sub_1/share", "GET, POST"),
+        ("PUT", "/metrics", "GET"),
+    ],
+)
+def test_allow_lists_all_methods_of_the_path(method: str, path: str, allowed: str) -> None:
+    """GET and POST of one path are two routes, and a 405 response lists the methods of both."""
+
+    @served(start=False)
+    async def ask(harness: ApiHarness) -> None:
+        answer = await harness.client.ask(method, path)
+        assert (answer.status, answer.headers["allow"]) == (405, allowed)
+
+    ask()
+
+
 @served(start=False)
 async def test_an_unavailable_store_is_503(harness: ApiHarness) -> None:
     """Every route responds with 503 and Retry-After, and works again when the store is back."""
