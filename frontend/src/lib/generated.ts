@@ -17,7 +17,7 @@ export interface AcceptedEvent {
   avg_ci?: [number, number] | null;
   noisy?: boolean;
   simulated: boolean;
-  cost_usd: number;
+  cost_usd?: number | null;
   receipt: Receipt;
   signed_receipt?: string;
   output?: string;

@@ -195,8 +195,8 @@ def _describe(event: type[events.Event]) -> type[BaseModel]:
         field.name: (_FIELD_TYPES.get((event, field.name), hints[field.name]), _default(field))
         for field in dataclasses.fields(event)
     }
-    if event.status in Verdict.__members__ and "cost_usd" not in fields:
-        fields["cost_usd"] = (Dollars | None, None)
+    if event.status in Verdict.__members__:
+        fields["cost_usd"] = (Dollars | None, None)  # a shared result has no costs
     return create_model(
         f"{event.__name__}Event",
         __base__=EventEnvelope,

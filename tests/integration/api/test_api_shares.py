@@ -41,6 +41,7 @@ async def test_a_submission_is_private_until_it_is_shared(harness: ApiHarness) -
         assert body["events"][-1]["status"] == "ACCEPTED"
         assert "cost_usd" not in body["events"][-1]
         assert not {"IN_QUEUE", "VM_READY"} & {event["status"] for event in body["events"]}
+        assert "cost_usd" not in body["submission"]["result"]
     assert (await bob.get(f"/api/amd/submissions/{submission}")).status == 404
     private = (await ada.post(path, {"visibility": "private"})).json()
     assert private["id"] == shared["id"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -107,6 +108,16 @@ def test_every_event_matches_the_union(event: Event) -> None:
     model = SubmissionEvent.model_validate(sent).root
     assert model.status == sent["status"]
     assert not model.model_extra
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [sent for sent in map(Stamp(), SAMPLES) if sent["status"] in Verdict.__members__],
+    ids=lambda sent: sent["status"],
+)
+def test_a_verdict_without_its_cost_matches_the_union(sent: dict[str, Any]) -> None:
+    """A shared result is sent without costs."""
+    SubmissionEvent.model_validate({name: value for name, value in sent.items() if name != "cost_usd"})
 
 
 def test_every_event_class_has_a_sample() -> None:
