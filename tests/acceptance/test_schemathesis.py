@@ -20,6 +20,9 @@ ENDLESS = "/api/amd/operations/stream"
 #: Each request simulates for seconds; hundreds of them take an hour.
 SLOW = ("/api/amd/forecast", "/api/amd/what-if")
 
+#: The first key ends access without one, so all later requests of the local user would only get 401.
+CREATES_FIRST_KEY = "POST /api/amd/operators/keys"
+
 
 @pytest.mark.slow
 @pytest.mark.parametrize("keyed", [False, True], ids=["local user", "with a key"])
@@ -27,6 +30,7 @@ def test_every_response_is_documented(tmp_path: Path, *, keyed: bool) -> None:
     """No request causes a 500, and every status, media type and body matches the OpenAPI description."""
     with serving(tmp_path, WARMFRONT_RATE_LIMIT="100000") as service:
         headers = {"Authorization": f"Bearer {_new_key(service)}"} if keyed else {}
+        excluded = () if keyed else ("--exclude-name", CREATES_FIRST_KEY)
         done = subprocess.run(
             [
                 str(Path(sys.executable).parent / "schemathesis"),
@@ -37,6 +41,7 @@ def test_every_response_is_documented(tmp_path: Path, *, keyed: bool) -> None:
                     "--exclude-path",
                     ENDLESS,
                     *(word for path in SLOW for word in ("--exclude-path", path)),
+                    *excluded,
                     "--max-examples",
                     "40",
                     "--seed",
@@ -51,10 +56,11 @@ def test_every_response_is_documented(tmp_path: Path, *, keyed: bool) -> None:
             check=False,
             timeout=900,
         )
-        assert done.returncode == 0, done.stdout[-6000:] + done.stderr
+        assert done.returncode == 0, done.stdout + done.stderr
         # Some generated requests were accepted, so more than the error paths was tested.
-        accepted = httpx.get(f"{service.url}/api/amd/submissions", headers=headers).json()["items"]
-        assert accepted
+        listed = httpx.get(f"{service.url}/api/amd/submissions", headers=headers)
+        assert listed.status_code == 200, listed.text
+        assert listed.json()["items"]
 
 
 def _new_key(service: Service) -> str:
