@@ -361,17 +361,18 @@ inline T fold_elements(const ext_vector<T, N>& a, Op op) {
 #define __builtin_shufflevector(a, b, ...) (::hipcpu::shuffle_vector<__VA_ARGS__>(a, b))
 
 template <class T, int N>
-static inline hipcpu::ext_vector<T, N> __builtin_nontemporal_load(const hipcpu::ext_vector<T, N>* pointer) {
+HIPCPU_BUILTIN_TEMPLATE hipcpu::ext_vector<T, N> __builtin_nontemporal_load(const hipcpu::ext_vector<T, N>* pointer) {
   return *pointer;
 }
 template <class T, int N>
-static inline void __builtin_nontemporal_store(const hipcpu::ext_vector<T, N>& value, hipcpu::ext_vector<T, N>* pointer) {
+HIPCPU_BUILTIN_TEMPLATE void __builtin_nontemporal_store(const hipcpu::ext_vector<T, N>& value,
+                                                         hipcpu::ext_vector<T, N>* pointer) {
   *pointer = value;
 }
 
 #define HIPCPU_ELEMENTWISE(name, expression)                                                                   \
   template <class T, int N>                                                                                    \
-  static inline hipcpu::ext_vector<T, N> name(const hipcpu::ext_vector<T, N>& a, const hipcpu::ext_vector<T, N>& b) { \
+  HIPCPU_BUILTIN_TEMPLATE hipcpu::ext_vector<T, N> name(const hipcpu::ext_vector<T, N>& a, const hipcpu::ext_vector<T, N>& b) { \
     return hipcpu::for_elements(a, b, [](T x, T y) -> T { return expression; });                              \
   }
 HIPCPU_ELEMENTWISE(__builtin_elementwise_max, x < y || x != x ? y : x)
@@ -379,13 +380,13 @@ HIPCPU_ELEMENTWISE(__builtin_elementwise_min, y < x || x != x ? y : x)
 #undef HIPCPU_ELEMENTWISE
 
 template <class T, int N>
-static inline hipcpu::ext_vector<T, N> __builtin_elementwise_abs(const hipcpu::ext_vector<T, N>& a) {
+HIPCPU_BUILTIN_TEMPLATE hipcpu::ext_vector<T, N> __builtin_elementwise_abs(const hipcpu::ext_vector<T, N>& a) {
   return hipcpu::for_elements(a, a, [](T x, T) -> T { return x < T(0) || x == T(0) ? T(T(0) - x) : x; });
 }
 
 #define HIPCPU_REDUCE(name, expression)                                                  \
   template <class T, int N>                                                              \
-  static inline T name(const hipcpu::ext_vector<T, N>& a) {                              \
+  HIPCPU_BUILTIN_TEMPLATE T name(const hipcpu::ext_vector<T, N>& a) {                    \
     return hipcpu::fold_elements(a, [](T x, T y) -> T { return expression; });           \
   }
 HIPCPU_REDUCE(__builtin_reduce_max, x < y ? y : x)
