@@ -12,6 +12,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #include <hipcpu/checked.h>
 
@@ -23,6 +24,18 @@ template <class T, int N>
 using ext_vector = T __attribute__((ext_vector_type(N)));
 template <class T, size_t Bytes>
 using sized_vector = T __attribute__((vector_size(Bytes)));
+
+// The operand of a builtin: a vector without names of elements, to which clang converts any vector of the same size.
+template <class V>
+struct OperandType {
+  using Type = V;
+};
+template <class T, int N>
+struct OperandType<T __attribute__((ext_vector_type(N)))> {
+  using Type = sized_vector<T, N * sizeof(T)>;
+};
+template <class V>
+using Operand = typename OperandType<V>::Type;
 
 }  // namespace hipcpu
 
@@ -308,6 +321,22 @@ template <class V>
 inline constexpr bool is_vector = false;
 template <class T, int N>
 inline constexpr bool is_vector<ext_vector<T, N>> = true;
+
+// The operand of a builtin. Clang converts any vector of the same size, such as one of __bf16 where the builtin expects
+// one of short.
+template <class V>
+struct VectorOperand : V {
+  using V::V;
+  VectorOperand() = default;
+  template <class S>
+    requires std::is_convertible_v<S, V>
+  VectorOperand(S&& value) : V(std::forward<S>(value)) {}
+  template <class T, int N>
+    requires(sizeof(ext_vector<T, N>) == sizeof(V) && !std::is_same_v<ext_vector<T, N>, V>)
+  VectorOperand(const ext_vector<T, N>& other) : V(other) {}
+};
+template <class V>
+using Operand = std::conditional_t<is_vector<V>, VectorOperand<V>, V>;
 
 // mask ? a : b by element, where a and b are vectors, or a number for all elements.
 template <class M, int N, class A, class B>
