@@ -195,8 +195,7 @@ BUILTIN_ARGUMENTS = {
     "comparison": ("__builtin_amdgcn_uicmp(1, 2, 3);", "not the code of a comparison", "32 to 41"),
     "fence": ('__builtin_amdgcn_fence(0, "workgroup");', "not the order of a fence", "__ATOMIC_RELEASE"),
     "size of a matrix operand": (
-        "_Float16 __attribute__((ext_vector_type(8))) a = {}; float __attribute__((ext_vector_type(4))) c = {}; "
-        "__builtin_amdgcn_mfma_f32_16x16x16f16(a, a, c, 0, 0, 0);",
+        "__builtin_amdgcn_mfma_f32_16x16x16f16(int4{}, int4{}, {}, 0, 0, 0);",
         "this operand of a matrix instruction must be a vector of 4 _Float16",
         "the same size",
     ),
