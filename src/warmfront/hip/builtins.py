@@ -217,6 +217,8 @@ _UNDECLARED = re.compile(
     rf"'(?P<gcc>{PREFIX}\w+)' was not declared|undeclared identifier '(?P<clang>{PREFIX}\w+)'"
 )
 _REJECTED = re.compile(r"\brejected_(\w+)\b")
+#: In a message of g++ about an operand that is neither this vector nor another one of its size.
+_VECTOR_OPERAND = re.compile(r"VectorOperand<(?:\w+::)?ext_vector<(?P<element>[\w ]+), ?(?P<count>\d+)>")
 
 
 @functools.cache
@@ -291,7 +293,13 @@ def find_unknown_builtin(text: str, arch: str = GFX942) -> UnknownInstruction | 
 
 
 def find_rejection(text: str) -> tuple[str, str] | None:
-    """Return the message and hint for a rejected constant argument in a compiler's message."""
+    """Return the message and hint for a rejected argument of a builtin in a compiler's message."""
+    if operand := _VECTOR_OPERAND.search(text):
+        element = operand["element"].removesuffix(" int")
+        return (
+            f"this operand of a matrix instruction must be a vector of {operand['count']} {element}",
+            "Pass a vector of that type, or one of the same size: clang keeps its bits.",
+        )
     match = _REJECTED.search(text)
     return _REJECTIONS.get(match[1]) if match else None
 

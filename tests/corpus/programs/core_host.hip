@@ -43,6 +43,19 @@ CASE(events_that_say_nothing) {
   CHECK(hipEventDestroy(b) == hipErrorInvalidHandle);
 }
 
+CASE(the_device_of_a_stream) {
+  hipStream_t stream;
+  OK(hipStreamCreate(&stream));
+  hipDevice_t device = -1;
+  OK(hipStreamGetDevice(stream, &device));
+  CHECK(device == 0);
+  device = -1;
+  OK(hipStreamGetDevice(nullptr, &device));
+  CHECK(device == 0);
+  CHECK(hipStreamGetDevice(stream, nullptr) == hipErrorInvalidValue);
+  OK(hipStreamDestroy(stream));
+}
+
 CASE(a_stream_that_was_destroyed) {
   hipStream_t stream;
   OK(hipStreamCreate(&stream));

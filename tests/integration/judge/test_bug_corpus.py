@@ -91,6 +91,7 @@ def test_a_correct_kernel_has_no_findings(judge: Judge, specimen: Specimen) -> N
     event = last_event(judge, specimen)
     assert event["status"] == "CHECKED", event
     assert [finding["message"] for finding in findings_in(event)] == []
+    assert "did not compile" not in event["bug_finder"]
 
 
 def test_the_corpus_is_large_and_balanced() -> None:

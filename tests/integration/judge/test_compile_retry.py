@@ -1,4 +1,4 @@
-"""Tests of the second attempt to compile, without the second forms of kernels."""
+"""Tests of the second attempt to compile: without the second forms of kernels, or without vectorizing."""
 
 from __future__ import annotations
 
@@ -80,3 +80,29 @@ def test_messages_are_about_the_authors_lines(check: Check, monkeypatch: pytest.
     assert f":{number}:" in event["message"]
     assert "undeclared" in event["message"]
     assert "second_form" not in event["message"]
+
+
+#: A shell function in place of the compiler: unless vectorizing is switched off, it fails by its own defect.
+FAILING_COMPILER = """compile() {
+  case "$*" in
+    *-fno-tree-vectorize) g++ "$@" ;;
+    *) echo "x.h:1:1: internal compiler error: in vect_is_simple_use, at x.cc:1" >&2; return 1 ;;
+  esac
+}
+compile"""
+
+
+def test_a_defect_of_the_compiler_does_not_fail_a_kernel(
+    check: Check, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the vectorizer of g++ fails, the kernel is compiled without it."""
+    real = CpuToolchain._compile_command
+    monkeypatch.setattr(CpuToolchain, "_compile_command", lambda self: [FAILING_COMPILER, *real(self)[1:]])
+    assert check(TREE.source)["status"] == "CHECKED"
+
+
+def test_a_source_that_prints_such_a_message_fails(check: Check) -> None:
+    """The text of the author's own error does not hide it."""
+    event = check(f"#error internal compiler error: in my code\n{TREE.source}")
+    assert event["status"] == "COMPILE_ERROR"
+    assert "in my code" in event["message"]

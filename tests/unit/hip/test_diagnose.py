@@ -194,11 +194,16 @@ BUILTIN_ARGUMENTS = {
     "not constant": ("__builtin_amdgcn_mov_dpp(n, n, 0xf, 0xf, false);", "not a constant expression", "Fix"),
     "comparison": ("__builtin_amdgcn_uicmp(1, 2, 3);", "not the code of a comparison", "32 to 41"),
     "fence": ('__builtin_amdgcn_fence(0, "workgroup");', "not the order of a fence", "__ATOMIC_RELEASE"),
+    "size of a matrix operand": (
+        "__builtin_amdgcn_mfma_f32_16x16x16f16(int4{}, int4{}, {}, 0, 0, 0);",
+        "this operand of a matrix instruction must be a vector of 4 _Float16",
+        "the same size",
+    ),
 }
 
 
 @pytest.mark.parametrize(("line", "message", "hint"), BUILTIN_ARGUMENTS.values(), ids=BUILTIN_ARGUMENTS)
-def test_reports_constants_that_a_builtin_does_not_have(
+def test_reports_arguments_that_a_builtin_does_not_have(
     line: str, message: str, hint: str, explain: Callable[[str], CompileFailure]
 ) -> None:
     """The message says what is wrong with the argument, at the author's line, and what to use."""

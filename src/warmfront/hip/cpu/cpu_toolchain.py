@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from warmfront.settings import Settings
 
 
+#: What g++ prints if it fails by a defect of its own, which no source should cause.
+_COMPILER_DEFECT = "internal compiler error: in "
+
+
 class CpuToolchain:
     """The toolchain that runs HIP on this machine's CPU with the semantics of gfx942. See `Toolchain`."""
 
@@ -105,8 +109,11 @@ class CpuToolchain:
         without = f"'#undef {SECOND_FORM}' '#define {SECOND_FORM}(...)'"
         text = f"{{ printf '%s\\n' {without}; cat /box/{SOURCE_FILE}; }}"
         retry = " ".join([text, "|", *self._compile_command(), "-x c++ -", *output])
+        # g++'s vectorizer fails on some correct sources.
         build = (
-            f"{{ {command} 2>$TMPDIR/messages || if grep -q {SECOND_FORM} /box/{SOURCE_FILE}; then {retry}; "
+            f"{{ {command} 2>$TMPDIR/messages || "
+            f"if grep -q '{_COMPILER_DEFECT}' $TMPDIR/messages; then {command} -fno-tree-vectorize; "
+            f"elif grep -q {SECOND_FORM} /box/{SOURCE_FILE}; then {retry}; "
             "else cat $TMPDIR/messages >&2; false; fi; }"
         )
         return Template(

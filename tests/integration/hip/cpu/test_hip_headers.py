@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from warmfront.hip import cpu
+from warmfront.hip.headers import copy_headers
 
 if TYPE_CHECKING:
     from tests.support.programs import Programs
@@ -35,3 +39,16 @@ def test_a_ported_program_runs_unmodified(program: str, programs: Programs) -> N
     result = programs.run(program)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "PASSED" in result.stdout
+
+
+def test_the_main_header_includes_tuple(tmp_path: Path) -> None:
+    """ROCm's header includes <tuple>, so kernels that use it without an #include compile."""
+    copy_headers(cpu.INCLUDE, tmp_path)
+    compiled = subprocess.run(
+        ["g++", "-x", "c++", "-std=c++20", "-fsyntax-only", "-I", tmp_path, "-"],
+        input="#include <hip/hip_runtime.h>\nconst auto pair = std::make_tuple(1, 2.0f);\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert compiled.returncode == 0, compiled.stderr

@@ -41,7 +41,9 @@ def test_the_lock_file_names_a_version_of_rocm_7() -> None:
 
 def test_a_build_without_digests_is_refused(repository: Path) -> None:
     """The error names the file, the image and the command that writes the digest."""
-    with pytest.raises(BadSetting, match=r"images\.toml: digest of \[rocm\] is empty, but the tag of rocm/dev") as raised:
+    with pytest.raises(
+        BadSetting, match=r"images\.toml: digest of \[rocm\] is empty, but the tag of rocm/dev"
+    ) as raised:
         vm_image.build(repository, "vm:1", cache_dir=repository)
     assert "`warmfront image lock`" in str(raised.value.hint)
 

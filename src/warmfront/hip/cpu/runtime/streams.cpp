@@ -147,6 +147,13 @@ hipError_t hipStreamGetPriority(hipStream_t stream, int* priority) {
   return hipSuccess;
 }
 
+// Streams do not remember their device: the CPU runtime has one, and a stub GPU executes all work alike.
+hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t* device) {
+  if (!device || !is_stream(stream)) return set_last_error(hipErrorInvalidValue);
+  *device = stub::is_on() ? stub::current_device() : 0;
+  return hipSuccess;
+}
+
 hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned) {
   const stub::Call call;
   if (call.error() != hipSuccess) return set_last_error(call.error());

@@ -34,16 +34,17 @@ HIPSHARED_LOAD(__ldg, float2)
 HIPSHARED_LOAD(__ldg, float4)
 HIPSHARED_LOAD(__ldg, double2)
 
-// Clang's builtins for numbers and pointers, which g++ does not have.
+// Clang's builtins for numbers and pointers, which g++ does not have. They are always inlined, because to g++ all
+// instantiations of a template whose name begins with `__builtin_` have one symbol.
 #ifndef __clang__
 template <class T>
   requires(std::is_arithmetic_v<T> || std::is_pointer_v<T>)
-static inline T __builtin_nontemporal_load(const T* pointer) {
+static inline __attribute__((always_inline)) T __builtin_nontemporal_load(const T* pointer) {
   return *pointer;
 }
 template <class T, class V>
   requires(std::is_arithmetic_v<T> || std::is_pointer_v<T>)
-static inline void __builtin_nontemporal_store(V value, T* pointer) {
+static inline __attribute__((always_inline)) void __builtin_nontemporal_store(V value, T* pointer) {
   *pointer = value;
 }
 #endif

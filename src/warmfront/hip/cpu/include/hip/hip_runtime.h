@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <tuple>  // ROCm's header includes it, and authors rely on that
 
 #include <hipcpu/core.h>
 #include <hipcpu/ext_vector.h>

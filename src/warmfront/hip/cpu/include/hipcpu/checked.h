@@ -41,3 +41,8 @@ void hipcpu_checked_update(const void* address, size_t bytes);
 #else
 #define HIPCPU_UNCHECKED
 #endif
+
+// A template that is named like a builtin. To g++, names that begin with `__builtin_` have C linkage, so all instantiations of
+// a template have one symbol. In a checked build, which is not optimized, two of them would be defined twice if they were
+// not inlined.
+#define HIPCPU_BUILTIN_TEMPLATE static inline __attribute__((always_inline))

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 
 #include <hipcpu/checked.h>
 
@@ -23,6 +24,18 @@ template <class T, int N>
 using ext_vector = T __attribute__((ext_vector_type(N)));
 template <class T, size_t Bytes>
 using sized_vector = T __attribute__((vector_size(Bytes)));
+
+// The operand of a builtin: a vector without names of elements, to which clang converts any vector of the same size.
+template <class V>
+struct OperandType {
+  using Type = V;
+};
+template <class T, int N>
+struct OperandType<T __attribute__((ext_vector_type(N)))> {
+  using Type = sized_vector<T, N * sizeof(T)>;
+};
+template <class V>
+using Operand = typename OperandType<V>::Type;
 
 }  // namespace hipcpu
 
@@ -309,6 +322,22 @@ inline constexpr bool is_vector = false;
 template <class T, int N>
 inline constexpr bool is_vector<ext_vector<T, N>> = true;
 
+// The operand of a builtin. Clang converts any vector of the same size, such as one of __bf16 where the builtin expects
+// one of short.
+template <class V>
+struct VectorOperand : V {
+  using V::V;
+  VectorOperand() = default;
+  template <class S>
+    requires std::is_convertible_v<S, V>
+  VectorOperand(S&& value) : V(std::forward<S>(value)) {}
+  template <class T, int N>
+    requires(sizeof(ext_vector<T, N>) == sizeof(V) && !std::is_same_v<ext_vector<T, N>, V>)
+  VectorOperand(const ext_vector<T, N>& other) : V(other) {}
+};
+template <class V>
+using Operand = std::conditional_t<is_vector<V>, VectorOperand<V>, V>;
+
 // mask ? a : b by element, where a and b are vectors, or a number for all elements.
 template <class M, int N, class A, class B>
 inline auto select(const ext_vector<M, N>& mask, A&& a, B&& b) {
@@ -361,17 +390,18 @@ inline T fold_elements(const ext_vector<T, N>& a, Op op) {
 #define __builtin_shufflevector(a, b, ...) (::hipcpu::shuffle_vector<__VA_ARGS__>(a, b))
 
 template <class T, int N>
-static inline hipcpu::ext_vector<T, N> __builtin_nontemporal_load(const hipcpu::ext_vector<T, N>* pointer) {
+HIPCPU_BUILTIN_TEMPLATE hipcpu::ext_vector<T, N> __builtin_nontemporal_load(const hipcpu::ext_vector<T, N>* pointer) {
   return *pointer;
 }
 template <class T, int N>
-static inline void __builtin_nontemporal_store(const hipcpu::ext_vector<T, N>& value, hipcpu::ext_vector<T, N>* pointer) {
+HIPCPU_BUILTIN_TEMPLATE void __builtin_nontemporal_store(const hipcpu::ext_vector<T, N>& value,
+                                                         hipcpu::ext_vector<T, N>* pointer) {
   *pointer = value;
 }
 
 #define HIPCPU_ELEMENTWISE(name, expression)                                                                   \
   template <class T, int N>                                                                                    \
-  static inline hipcpu::ext_vector<T, N> name(const hipcpu::ext_vector<T, N>& a, const hipcpu::ext_vector<T, N>& b) { \
+  HIPCPU_BUILTIN_TEMPLATE hipcpu::ext_vector<T, N> name(const hipcpu::ext_vector<T, N>& a, const hipcpu::ext_vector<T, N>& b) { \
     return hipcpu::for_elements(a, b, [](T x, T y) -> T { return expression; });                              \
   }
 HIPCPU_ELEMENTWISE(__builtin_elementwise_max, x < y || x != x ? y : x)
@@ -379,13 +409,13 @@ HIPCPU_ELEMENTWISE(__builtin_elementwise_min, y < x || x != x ? y : x)
 #undef HIPCPU_ELEMENTWISE
 
 template <class T, int N>
-static inline hipcpu::ext_vector<T, N> __builtin_elementwise_abs(const hipcpu::ext_vector<T, N>& a) {
+HIPCPU_BUILTIN_TEMPLATE hipcpu::ext_vector<T, N> __builtin_elementwise_abs(const hipcpu::ext_vector<T, N>& a) {
   return hipcpu::for_elements(a, a, [](T x, T) -> T { return x < T(0) || x == T(0) ? T(T(0) - x) : x; });
 }
 
 #define HIPCPU_REDUCE(name, expression)                                                  \
   template <class T, int N>                                                              \
-  static inline T name(const hipcpu::ext_vector<T, N>& a) {                              \
+  HIPCPU_BUILTIN_TEMPLATE T name(const hipcpu::ext_vector<T, N>& a) {                    \
     return hipcpu::fold_elements(a, [](T x, T y) -> T { return expression; });           \
   }
 HIPCPU_REDUCE(__builtin_reduce_max, x < y ? y : x)

@@ -81,8 +81,9 @@ HIPCPU_MULTIPLY void read_results(void* d, size_t bytes) {
 }  // namespace hipcpu
 
 #define HIPCPU_DENSE(name, A, C, ...)                                                                               \
-  static inline hipcpu::C __builtin_amdgcn_mfma_##name(hipcpu::A a, hipcpu::A b, hipcpu::C c, int cbsz, int abid,   \
-                                                       int blgp, int line = __builtin_LINE()) {                     \
+  static inline hipcpu::C __builtin_amdgcn_mfma_##name(hipcpu::Operand<hipcpu::A> a, hipcpu::Operand<hipcpu::A> b,  \
+                                                       hipcpu::Operand<hipcpu::C> c, int cbsz, int abid, int blgp,  \
+                                                       int line = __builtin_LINE()) {                               \
     constexpr hipcpu::MatrixForm kForm = hipcpu::MatrixForm::name;                                                  \
     hipcpu::write_operands(&a, sizeof a, &b, sizeof b, &c, sizeof c);                                               \
     const uint64_t lanes = hipcpu::meet_for_matrix(hipcpu::kMatrixKind + static_cast<uint32_t>(kForm), line);       \

@@ -52,7 +52,8 @@ HIPCPU_MULTIPLY void write_index(int index) {
 }  // namespace hipcpu
 
 #define HIPCPU_SPARSE(name, A, B, C, ...)                                                                           \
-  static inline hipcpu::C __builtin_amdgcn_smfmac_##name(hipcpu::A a, hipcpu::B b, hipcpu::C c, int index, int cbsz, \
+  static inline hipcpu::C __builtin_amdgcn_smfmac_##name(hipcpu::Operand<hipcpu::A> a, hipcpu::Operand<hipcpu::B> b, \
+                                                         hipcpu::Operand<hipcpu::C> c, int index, int cbsz,         \
                                                          int abid, int line = __builtin_LINE()) {                   \
     constexpr hipcpu::SparseForm kForm = hipcpu::SparseForm::name;                                                  \
     hipcpu::write_operands(&a, sizeof a, &b, sizeof b, &c, sizeof c);                                               \

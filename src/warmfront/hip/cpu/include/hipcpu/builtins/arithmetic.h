@@ -121,12 +121,12 @@ inline float half_of(uint32_t word, unsigned i) {
 }  // namespace hipcpu
 
 template <class A, class B>
-static inline int __builtin_amdgcn_sdot2(const A& a, const B& b, int add, hipcpu::Constant clamp) {
+HIPCPU_BUILTIN_TEMPLATE int __builtin_amdgcn_sdot2(const A& a, const B& b, int add, hipcpu::Constant clamp) {
   return static_cast<int>(
       hipcpu::dot<16, true>(hipcpu::low_word(a), hipcpu::low_word(b), static_cast<unsigned>(add), clamp != 0));
 }
 template <class A, class B>
-static inline unsigned __builtin_amdgcn_udot2(const A& a, const B& b, unsigned add, hipcpu::Constant clamp) {
+HIPCPU_BUILTIN_TEMPLATE unsigned __builtin_amdgcn_udot2(const A& a, const B& b, unsigned add, hipcpu::Constant clamp) {
   return hipcpu::dot<16, false>(hipcpu::low_word(a), hipcpu::low_word(b), add, clamp != 0);
 }
 #define HIPCPU_DOT(name, bits, is_signed, T)                                                                   \
@@ -142,7 +142,7 @@ HIPCPU_DOT(udot8, 4, false, unsigned)
 
 // The products are exact; how the GPU rounds their sum is not documented. Here it is rounded once.
 template <class A, class B>
-static inline float __builtin_amdgcn_fdot2(const A& a, const B& b, float add, hipcpu::Constant clamp) {
+HIPCPU_BUILTIN_TEMPLATE float __builtin_amdgcn_fdot2(const A& a, const B& b, float add, hipcpu::Constant clamp) {
   const uint32_t left = hipcpu::low_word(a), right = hipcpu::low_word(b);
   const double products = double{hipcpu::half_of(left, 0)} * hipcpu::half_of(right, 0) +
                           double{hipcpu::half_of(left, 1)} * hipcpu::half_of(right, 1);

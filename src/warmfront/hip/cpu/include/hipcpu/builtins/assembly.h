@@ -209,14 +209,14 @@ inline P matrix_operand(const T& operand) {
   P value{};
   if constexpr (!std::is_same_v<T, Bits>) {
     static_assert(sizeof(T) == sizeof(P), "an operand of this matrix instruction has another size");
-    __builtin_memcpy(&value, &operand, sizeof(P));
+    __builtin_memcpy(static_cast<void*>(&value), &operand, sizeof(P));
   }
   return value;
 }
-template <class R, class P, class D, class A, class B, class C>
-inline void v_mfma(R (*multiply)(P, P, R, int, int, int, int), D& to, const A& a, const B& b, const C& c, int cbsz,
+template <class R, class P, class S, class D, class A, class B, class C>
+inline void v_mfma(R (*multiply)(P, P, S, int, int, int, int), D& to, const A& a, const B& b, const C& c, int cbsz,
                    int abid, int blgp, int line) {
-  tie(to, multiply(matrix_operand<P>(a), matrix_operand<P>(b), matrix_operand<R>(c), cbsz, abid, blgp, line));
+  tie(to, multiply(matrix_operand<P>(a), matrix_operand<P>(b), matrix_operand<S>(c), cbsz, abid, blgp, line));
 }
 
 // Two numbers of 32 bits in 8 bytes.

@@ -228,7 +228,7 @@ static inline __amdgpu_buffer_rsrc_t __builtin_amdgcn_make_buffer_rsrc(const voi
     return hipcpu::load_buffer<bits / 8>(buffer, offset, scalar_offset);                                             \
   }                                                                                                                  \
   template <class Value>                                                                                             \
-  static inline void __builtin_amdgcn_raw_buffer_store_b##bits(const Value& value, __amdgpu_buffer_rsrc_t buffer,    \
+  HIPCPU_BUILTIN_TEMPLATE void __builtin_amdgcn_raw_buffer_store_b##bits(const Value& value, __amdgpu_buffer_rsrc_t buffer, \
                                                                int offset, int scalar_offset, hipcpu::Constant) {    \
     if constexpr (std::is_arithmetic_v<Value> && std::is_arithmetic_v<T> && sizeof(Value) != bits / 8) {             \
       hipcpu::store_buffer(static_cast<T>(value), buffer, offset, scalar_offset);                                    \
@@ -254,7 +254,7 @@ static inline float __builtin_amdgcn_raw_ptr_buffer_atomic_fadd_f32(float value,
   return hipcpu::intrinsic_buffer_atomic_fadd(value, buffer, offset, scalar_offset);
 }
 template <class T>
-static inline T __builtin_amdgcn_raw_ptr_buffer_atomic_fadd_v2f16(T value, __amdgpu_buffer_rsrc_t buffer, int offset,
+HIPCPU_BUILTIN_TEMPLATE T __builtin_amdgcn_raw_ptr_buffer_atomic_fadd_v2f16(T value, __amdgpu_buffer_rsrc_t buffer, int offset,
                                                                   int scalar_offset, hipcpu::Constant) {
   return hipcpu::intrinsic_buffer_atomic_fadd(value, buffer, offset, scalar_offset);
 }
@@ -298,13 +298,13 @@ static inline void __builtin_amdgcn_load_to_lds(const void* from, void* lds, hip
     return hipcpu::atomic_update(place, [=](double old) { return old + value; });                            \
   }                                                                                                          \
   template <class P, class V>                                                                                \
-  static inline V __builtin_amdgcn_##space##_atomic_fadd_v2f16(P* place, V value) {                          \
+  HIPCPU_BUILTIN_TEMPLATE V __builtin_amdgcn_##space##_atomic_fadd_v2f16(P* place, V value) {                \
     const uint32_t added = hipcpu::low_word(value);                                                          \
     return hipcpu::Register<4>{{hipcpu::atomic_update(reinterpret_cast<uint32_t*>(place),                    \
                                                       [=](uint32_t old) { return hipcpu::add_halves(old, added); })}}; \
   }                                                                                                          \
   template <class P, class V>                                                                                \
-  static inline V __builtin_amdgcn_##space##_atomic_fadd_v2bf16(P* place, V value) {                         \
+  HIPCPU_BUILTIN_TEMPLATE V __builtin_amdgcn_##space##_atomic_fadd_v2bf16(P* place, V value) {               \
     const uint32_t added = hipcpu::low_word(value);                                                          \
     return hipcpu::Register<4>{{hipcpu::atomic_update(reinterpret_cast<uint32_t*>(place),                    \
                                                       [=](uint32_t old) { return hipcpu::add_bfloats(old, added); })}}; \

@@ -91,7 +91,7 @@ inline T move_dpp(const T& old, const T& value, unsigned control, unsigned rows,
 }  // namespace hipcpu
 
 template <class Old, class T>
-static inline T __builtin_amdgcn_update_dpp(Old old, T value, hipcpu::DppControl control, hipcpu::FourBits row_mask,
+HIPCPU_BUILTIN_TEMPLATE T __builtin_amdgcn_update_dpp(Old old, T value, hipcpu::DppControl control, hipcpu::FourBits row_mask,
                                             hipcpu::FourBits bank_mask, hipcpu::Constant bound_ctrl,
                                             int line = __builtin_LINE()) {
   static_assert(std::is_same_v<Old, T> || (std::is_integral_v<Old> && std::is_integral_v<T> && sizeof(Old) <= sizeof(T)),
@@ -102,7 +102,7 @@ static inline T __builtin_amdgcn_update_dpp(Old old, T value, hipcpu::DppControl
 }
 // The value of a lane that is not written is undefined; here it is 0.
 template <class T>
-static inline T __builtin_amdgcn_mov_dpp(T value, hipcpu::DppControl control, hipcpu::FourBits row_mask,
+HIPCPU_BUILTIN_TEMPLATE T __builtin_amdgcn_mov_dpp(T value, hipcpu::DppControl control, hipcpu::FourBits row_mask,
                                          hipcpu::FourBits bank_mask, hipcpu::Constant bound_ctrl,
                                          int line = __builtin_LINE()) {
   return hipcpu::move_dpp(T{}, value, control.value, row_mask.value, bank_mask.value, bound_ctrl != 0, line);

@@ -61,7 +61,7 @@ static inline void __builtin_amdgcn_s_waitcnt(hipcpu::Constant counters) {
   hipcpu::wait_for_memory((bits & 15) | (bits >> 14 & 3) << 4, bits >> 8 & 15);
 }
 template <class... AddressSpaces>
-static inline void __builtin_amdgcn_fence(hipcpu::FenceOrder, const char*, AddressSpaces...) {
+HIPCPU_BUILTIN_TEMPLATE void __builtin_amdgcn_fence(hipcpu::FenceOrder, const char*, AddressSpaces...) {
   hipcpu::wait_for_memory(0, 0);
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
