@@ -14,7 +14,7 @@ RoleField = Annotated[Role, Field(strict=False, examples=["author"])]
 #: The name of a team.
 TeamName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}$", examples=["kernels"])]
 #: A daily budget in dollars.
-BudgetField = Annotated[float, Field(gt=0, le=1_000_000, strict=False, examples=[2.5])]
+BudgetField = Annotated[float, Field(gt=0, le=1_000_000, examples=[2.5])]
 
 
 class SessionResponse(ResponseModel):

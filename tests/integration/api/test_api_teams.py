@@ -192,7 +192,7 @@ async def test_an_admin_sets_the_budget_of_a_team(harness: ApiHarness) -> None:
     assert float(entries[1]["after"]["daily_budget_usd"]) == spent_usd
 
 
-@pytest.mark.parametrize("amount", [0, -1, "a lot", 1e9])
+@pytest.mark.parametrize("amount", [0, -1, "a lot", 1e9, True, "1.5"])
 def test_an_amount_that_is_no_budget_is_refused(amount: object) -> None:
     """The error names the field."""
 
