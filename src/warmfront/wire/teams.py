@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, BeforeValidator, Field
 
 from warmfront.wire.accounts import BudgetField
 from warmfront.wire.base import Dollars, RequestModel, ResponseModel, Slug, Timestamp
 
+
+def _reject_numbers(value: object) -> object:
+    """Reject a number, also as text: it could be seconds or milliseconds."""
+    if isinstance(value, str) and not value.strip().lstrip("+-").replace(".", "").isdigit():
+        return value
+    raise ValueError("must be a date and time with a time zone, such as 2030-01-31T23:59:00Z")
+
+
 # Not strict: strict mode accepts only `datetime` objects, which JSON does not have.
 DeadlineField = Annotated[
     AwareDatetime,
+    BeforeValidator(_reject_numbers),
     Field(
         strict=False,
         description="With a time zone. Submissions sent by then count.",

@@ -98,10 +98,12 @@ async def test_a_team_has_its_own_board(harness: ApiHarness) -> None:
         ({"deadline_at": "2030-01-01T00:00:00"}, "deadline_at"),  # without a time zone
         ({"deadline_at": "1970-01-01T00:00:00Z"}, "deadline_at"),
         ({"deadline_at": "9999-12-31T23:59:00-12:00"}, "deadline_at"),  # the year 10000 in UTC
+        ({"deadline_at": 1_893_456_000}, "deadline_at"),
+        ({"deadline_at": "1893456000"}, "deadline_at"),  # seconds or milliseconds
         ({"title": "x" * 201}, "title"),
     ],
 )
-def test_an_invalid_assignment_is_rejected(changes: dict[str, str], field: str) -> None:
+def test_an_invalid_assignment_is_rejected(changes: dict[str, str | int], field: str) -> None:
     """The error names the field."""
 
     @served(start=False)
