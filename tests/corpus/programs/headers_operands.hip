@@ -10,13 +10,14 @@ using Int2 = int __attribute__((ext_vector_type(2)));
 using Float4 = float __attribute__((ext_vector_type(4)));
 using SizedFloat4 = __attribute__((__vector_size__(16))) float;
 
-template <class Operand, class Sum>
+// clang gives both spellings of a vector one name, so `is_sized` tells the functions apart.
+template <bool is_sized, class Operand, class Sum>
 __global__ void multiply_bfloats(const Operand* a, const Operand* b, Sum* c) {
   const Sum sum = __builtin_amdgcn_mfma_f32_16x16x16bf16_1k(a[threadIdx.x], b[threadIdx.x], c[threadIdx.x], 0, 0, 0);
   c[threadIdx.x] = __builtin_amdgcn_mfma_f32_4x4x4bf16_1k(b[threadIdx.x], a[threadIdx.x], sum, 0, 0, 0);
 }
 
-template <class Operand>
+template <bool is_sized, class Operand>
 __global__ void multiply_halves(const Operand* a, const Operand* b, Float4* c) {
   c[threadIdx.x] = __builtin_amdgcn_mfma_f32_16x16x16f16(a[threadIdx.x], b[threadIdx.x], {}, 0, 0, 0);
   c[threadIdx.x] += __builtin_amdgcn_mfma_f32_4x4x4f16(b[threadIdx.x], a[threadIdx.x], Float4{1, 2}, 0, 0, 0);
@@ -46,21 +47,21 @@ std::vector<uint64_t> codes(unsigned seed) {
   return words;
 }
 
-template <class Operand, class Sum>
+template <class Operand, class Sum, bool is_sized = false>
 std::vector<Float4> bfloat_products() {
   const auto a = reinterpret_cast<const Operand*>(upload(codes<true>(1)));
   const auto b = reinterpret_cast<const Operand*>(upload(codes<true>(5)));
   const auto c = zeros<Float4>(64);
-  multiply_bfloats<<<1, 64>>>(a, b, reinterpret_cast<Sum*>(c));
+  multiply_bfloats<is_sized, Operand, Sum><<<1, 64>>>(a, b, reinterpret_cast<Sum*>(c));
   return download(c, 64);
 }
 
-template <class Operand>
+template <class Operand, bool is_sized = false>
 std::vector<Float4> half_products() {
   const auto a = reinterpret_cast<const Operand*>(upload(codes<false>(1)));
   const auto b = reinterpret_cast<const Operand*>(upload(codes<false>(5)));
   const auto c = zeros<Float4>(64);
-  multiply_halves<<<1, 64>>>(a, b, c);
+  multiply_halves<is_sized, Operand><<<1, 64>>>(a, b, c);
   return download(c, 64);
 }
 
@@ -71,13 +72,13 @@ bool are_equal(const std::vector<Float4>& one, const std::vector<Float4>& other)
 CASE(bfloats_of_every_vector_type) {
   const std::vector<Float4> wanted = bfloat_products<Short4, Float4>();
   CHECK(are_equal(wanted, (bfloat_products<Bfloat4, Float4>())));
-  CHECK(are_equal(wanted, (bfloat_products<SizedBfloat4, SizedFloat4>())));
+  CHECK(are_equal(wanted, (bfloat_products<SizedBfloat4, SizedFloat4, true>())));
   CHECK(are_equal(wanted, (bfloat_products<Int2, Float4>())));
 }
 
 CASE(halves_of_every_vector_type) {
   const std::vector<Float4> wanted = half_products<Half4>();
-  CHECK(are_equal(wanted, half_products<SizedHalf4>()));
+  CHECK(are_equal(wanted, (half_products<SizedHalf4, true>())));
   CHECK(are_equal(wanted, half_products<Short4>()));
 }
 

@@ -251,13 +251,13 @@ MATRIX_MISTAKES = {
     ),
     "wrong element type": (
         "s[0] = __builtin_amdgcn_mfma_f32_32x32x8f16(s[0].lo.lo, h[0], s[0], 0, 0, 0);",
-        "from 'vector of float' to 'vector of _Float16'",
-        "",
+        "this operand of a matrix instruction must be a vector of 4 _Float16",
+        "Pass a vector of that type, or one of the same size",
     ),
     "wrong number of results": (
         "s[0] = __builtin_amdgcn_mfma_f32_16x16x16f16(h[0], h[0], s[0], 0, 0, 0);",
-        "from 'vector of 16' to 'vector of 4'",
-        "",
+        "this operand of a matrix instruction must be a vector of 4 float",
+        "Pass a vector of that type, or one of the same size",
     ),
     "repeated element": (
         "s[0].lo.lo.xx = h[0].x;",
